@@ -11,7 +11,7 @@ from scipy.stats import hypergeom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
-from ..posterior.naming import given_names
+from ..posterior.naming import given_names, shares_called
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, names_for, styles
@@ -348,7 +348,7 @@ def _entries(posterior, names, n):
 def _labels_of(name, draws, posterior):
     """Labels of the entries of an array, without genres and periods of which there is one alone."""
     if name == "share":
-        return [f"share of topic {k}" for k in range(draws.shape[-1])]
+        return shares_called(posterior)
     dims, shape = posterior.dims[name], draws.shape[2:]
     kept = [i for i, dim in enumerate(dims) if dim not in _PLACES or shape[i] > 1]
     dims, shape = [dims[i] for i in kept], [shape[i] for i in kept]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..corpus.design import INTERCEPT
+from ..posterior.naming import named
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import bounded, p_values
@@ -101,6 +102,7 @@ def _changes(table):
 
 def _topic_effects(table):
     names = [" ".join(str(words).split()[:_FIRST]) for words in table.words]
+    names = names if table.names is None else table.names.tolist()
     return _effects(table, names, "effect on the share of the topic")
 
 
@@ -137,13 +139,15 @@ def _unmixed(table, n):
     if which is None or not len(which):
         return None, None
     name = "topic" if len(which) == 1 else "topics"
+    which_called = named(table.names, which)
     return np.isin(np.arange(n), which), (
-        f"hollow: chains have not mixed ({name} {', '.join(map(str, which))})"
+        f"hollow: chains have not mixed ({name} {', '.join(map(str, which_called))})"
     )
 
 
 def _topic_sizes(table):
     labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
+    labels = labels if table.names is None else table.names.tolist()
     unmixed, note = _unmixed(table, len(labels))
     interval = table.interval.reshape(-1, 2)
     about = {"note": note, "unmixed": unmixed}

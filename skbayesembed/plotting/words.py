@@ -250,7 +250,7 @@ class TopicWordsDisplay(WordsDisplay):
     result : TopicWords
         Returned by ``top_words``.
     names : list of str of shape (n_topics,), optional
-        Names of the topics; their numbers by default.
+        Names of the topics; by default those from ``name_topics``, or their numbers.
 
     Attributes
     ----------
@@ -290,7 +290,7 @@ class TopicWordsDisplay(WordsDisplay):
         by: str | None = None,
         rank: str = "probable",
         names: Sequence[str] | None = None,
-        topics: Sequence[int] | None = None,
+        topics: Sequence[int | str] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
@@ -303,9 +303,9 @@ class TopicWordsDisplay(WordsDisplay):
         n, by, rank, prob
             As in ``top_words``.
         names : list of str of shape (n_topics,), optional
-            Names of the topics.
-        topics : list of int, optional
-            Which to show; all by default.
+            Names of the topics; by default those from ``name_topics``, or their numbers.
+        topics : list of int or str, optional
+            Which to show, by number or name; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each topic; new axes by default.
 
@@ -332,15 +332,15 @@ class TopicWordsDisplay(WordsDisplay):
         found = estimator.top_words(n, by=by, rank=rank, prob=prob)
         return cls(found, names=names).plot(ax, topics=topics)
 
-    def plot(self, ax: Any = None, *, topics: Sequence[int] | None = None) -> Self:
+    def plot(self, ax: Any = None, *, topics: Sequence[int | str] | None = None) -> Self:
         """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : list of matplotlib.axes.Axes, optional
             One for each topic.
-        topics : list of int, optional
-            Which to show; all by default.
+        topics : list of int or str, optional
+            Which to show, by number or name; all by default.
 
         Returns
         -------

@@ -81,6 +81,13 @@ def called(names: np.ndarray | None, what: str, k: int) -> str:
     return f"{what} {str(names[k])!r}"
 
 
+def shares_called(posterior: Posterior) -> list[str]:
+    """What the shares of topics are called where traces or diagnostics are of them."""
+    names = given_names(posterior, "topic")
+    n = posterior["counts"].shape[-2]
+    return [f"share of {called(names, 'topic', k)}" for k in range(n)]
+
+
 def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:
     """Number of a sense or topic, which may be asked for by its name.
 

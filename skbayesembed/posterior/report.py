@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from .naming import shares_called
 from .sources import interval_label, source_of, units_called
 from .summary import ess, rhat
 from .tables import Column, Table, entry_labels
@@ -213,7 +214,7 @@ def _watched(posterior):
         return labels, draws.reshape(*draws.shape[:2], -1)
     sizes = posterior["counts"].sum(axis=-1)
     shares = sizes / sizes.sum(axis=-1, keepdims=True)
-    return [f"share of topic {k}" for k in range(shares.shape[-1])], shares
+    return shares_called(posterior), shares
 
 
 def _worst(posterior):

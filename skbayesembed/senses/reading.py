@@ -274,7 +274,7 @@ class SenseReadingMixin:
     def representative_snippets(
         self,
         X: Any,
-        sense: int | None = None,
+        sense: int | str | None = None,
         *,
         n: int = 5,
         times: ArrayLike | None = None,
@@ -299,8 +299,8 @@ class SenseReadingMixin:
         ----------
         X, times, genres, units
             Snippets and their covariates, as in ``predict_proba``; the training snippets or others.
-        sense : int, optional
-            All senses by default.
+        sense : int or str, optional
+            Number, or name from `name_senses`; all senses by default.
         n : int, default=5
             Number of snippets for each sense; fewer if fewer have a known word.
         texts : sequence of str of shape (n_snippets,), optional
@@ -432,7 +432,7 @@ class SenseReadingMixin:
 
     def prevalence_change(
         self,
-        sense: int,
+        sense: int | str,
         start: Any,
         end: Any,
         *,
@@ -523,7 +523,7 @@ class SenseReadingMixin:
         return found._noting(*note_on_change_seen(self, found))
 
     def emergence(
-        self, sense: int, threshold: float, *, genre: Any = None, units: str = "all"
+        self, sense: int | str, threshold: float, *, genre: Any = None, units: str = "all"
     ) -> Result:
         """Return the posterior of the first period in which a prevalence exceeds a threshold.
 

@@ -19,6 +19,7 @@ from ..common.checks import (
 )
 from ..common.power import check_power
 from ..corpus.embedding import check_embedding_draws
+from ..posterior.naming import given_names, place_of
 from .model import count_parameters
 
 KERNELS = ("auto", "sampled", "alias", "reference")
@@ -213,8 +214,7 @@ def document_weights(sample_weight, n_documents):
     return weights
 
 
-def check_topic(topic, n_topics):
-    """Raise a ValueError unless it is the number of a topic."""
-    check_integer("topic", topic, 0)
-    if topic >= n_topics:
-        raise ValueError(f"topic must be from 0 to {n_topics - 1}, got {topic!r}.")
+def topic_index(estimator, topic):
+    """Number of a topic, which may be asked for by its name."""
+    names = given_names(estimator.posterior_, "topic")
+    return place_of(names, len(estimator.components_), topic, "topic")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
+from ..posterior.naming import given_names, named
 from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
@@ -42,6 +43,8 @@ class DocumentTopics(Table):
         Probability of the intervals.
     n_draws : int
         Number of draws behind the intervals.
+    names : ndarray of str of shape (n_topics,) or None
+        Names of the topics, if they were given (`GaussianLDA.name_topics`).
 
     Examples
     --------
@@ -62,6 +65,7 @@ class DocumentTopics(Table):
     unmixed: np.ndarray
     prob: float
     n_draws: int
+    names: np.ndarray | None = None
 
     _max_rows = 40
 
@@ -71,8 +75,9 @@ class DocumentTopics(Table):
 
     def _columns(self):
         n, k = self.mean.shape
+        topics = named(self.names, np.tile(np.arange(k), n))
         return [
-            Column("topic", np.tile(np.arange(k), n), ("topic",), marked(self.unmixed)),
+            Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
             Column("share", self.mean.ravel(), ("mean",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("relevant words", list(np.tile(self.words, n)), (), left=True),
@@ -87,7 +92,9 @@ class DocumentTopics(Table):
 
     def _notes(self):
         notes = super()._notes()
-        notes += note_on_means(self.mean, self.interval) + notes_on_unmixed(self.unmixed)
+        notes += note_on_means(self.mean, self.interval) + notes_on_unmixed(
+            self.unmixed, self.names
+        )
         empty = np.count_nonzero(self.n_tokens == 0)
         if empty:
             notes.append(f"({empty} documents without a known word have the shares of the prior)")
@@ -123,4 +130,5 @@ def document_topics(estimator, X, n_draws, prob):
         unmixed_topics(estimator.posterior_),
         prob,
         n_draws,
+        given_names(estimator.posterior_, "topic"),
     )._resting_on(source_of_shares(estimator))

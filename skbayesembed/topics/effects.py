@@ -15,6 +15,7 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.naming import called, given_names, named
 from ..posterior.sentences import (
     another_sample,
     capital,
@@ -73,6 +74,8 @@ class TopicEffects(Table):
     autocorrelation, trend : ndarray of shape (n_topics,) or None
         Of residuals over time, and the posterior probability of a straight line, as of a
         `Regression`; None without ``times``.
+    names : ndarray of str of shape (n_topics,) or None
+        Names of the topics, if they were given (`GaussianLDA.name_topics`).
 
     Examples
     --------
@@ -103,16 +106,25 @@ class TopicEffects(Table):
     unmixed: np.ndarray | None = None
     autocorrelation: np.ndarray | None = None
     trend: np.ndarray | None = None
+    names: np.ndarray | None = None
 
     @property
-    def sentences(self) -> dict[tuple[int, str], str]:
+    def sentences(self) -> dict[tuple[int | str, str], str]:
         """Each effect in words, to be copied, by its topic and term; not the constant's."""
         return {
-            (topic, str(term)): self._sentence(topic, j)
+            (self._key(topic), str(term)): self._sentence(topic, j)
             for j, term in enumerate(self.terms)
             if term != INTERCEPT
             for topic in range(self.mean.shape[1])
         }
+
+    def _key(self, topic):
+        return topic if self.names is None else str(self.names[topic])
+
+    def _called(self, topic):
+        """A topic in a sentence: its name, or its number and words."""
+        name = called(self.names, "topic", topic)
+        return f"{name} ({self.words[topic]})" if name == f"topic {topic}" else name
 
     def _sentence(self, topic, j):
         mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
@@ -120,7 +132,7 @@ class TopicEffects(Table):
         of = " of the difference" if side in _SIDES else ""
         interval = interval_in_words(low, high, self.prob, of)
         text = effect(
-            f"the mean share of topic {topic} ({self.words[topic]})",
+            f"the mean share of {self._called(topic)}",
             step_of(repr(str(self.terms[j]))),
             held=self.terms.size > 2,
             figures=(mean, f"({interval}, {p_value(p)})"),
@@ -169,9 +181,9 @@ class TopicEffects(Table):
         (n_terms, n_topics), mixed = self.mean.shape, self._mixed()
         shown = np.where(mixed[:, None], self.interval.reshape(-1, 2), np.nan)
         p = np.where(mixed, p_values(self.p_value.ravel()), "-")
-        topics = np.tile(np.arange(n_topics), n_terms)
+        topics = named(self.names, np.tile(np.arange(n_topics), n_terms))
         return [
-            Column("topic", topics, ("topic",), marked(self.unmixed)),
+            Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", shown, (), "+.4f", left=True),
@@ -199,7 +211,7 @@ class TopicEffects(Table):
                 f"(residuals of neighboring units in time correlate at {' to '.join(ends)}, by "
                 "topic: effects and intervals allow for it)"
             )
-        return notes + notes_on_unmixed(self.unmixed)
+        return notes + notes_on_unmixed(self.unmixed, self.names)
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -285,6 +297,7 @@ def _pooled(estimator, terms, found, variances, draws, of_units, facts):
         np.concatenate(draws),
         labels_of(estimator),
         unmixed=unmixed_topics(estimator.posterior_),
+        names=given_names(estimator.posterior_, "topic"),
         **facts,
     )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..common.checks import check_list
 from ..io.word_vectors import WordVectors
+from ..posterior.naming import given_names
 from .recording import background_of, has_gaussians
 
 
@@ -24,7 +25,8 @@ def words_and_topics(estimator, names):
     """`WordVectors` of the vocabulary and, behind it, of the topics, called by ``names``."""
     means, numbers = vectors_of_topics(estimator)
     if names is None:
-        names = [f"topic_{k}" for k in numbers]
+        known = given_names(estimator.posterior_, "topic")
+        names = [f"topic_{k}" for k in numbers] if known is None else known[numbers].tolist()
     names = check_list("names", names, "str")
     n = len(means)
     if len(names) != n:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..numeric.relevance import first_words
+from ..posterior.naming import named
 from .recording import topic_shares
 
 # Words of a topic in a row of a table that is about something else.
@@ -23,12 +24,14 @@ def labels_of(estimator):
     return np.array([" ".join(words) for words in label_words(estimator, _SHORT)])
 
 
-def marked(unmixed):
+def marked(unmixed, names=None):
     """How a column of topics is printed: those whose shares have not mixed with a mark.
 
     Parameters
     ----------
     unmixed : ndarray of int or None
+    names : ndarray of str or None
+        Names of the topics, where the column has names.
 
     Returns
     -------
@@ -37,7 +40,8 @@ def marked(unmixed):
     """
     if unmixed is None or not len(unmixed):
         return "d"
-    return lambda values: [f"{k}{'*' if k in unmixed else ' '}" for k in values]
+    which = set(named(names, unmixed).tolist())
+    return lambda values: [f"{k}{'*' if k in which else ' '}" for k in values]
 
 
 def mixed_of(unmixed, n):
@@ -45,11 +49,11 @@ def mixed_of(unmixed, n):
     return ~np.isin(np.arange(n), [] if unmixed is None else unmixed)
 
 
-def notes_on_unmixed(unmixed):
+def notes_on_unmixed(unmixed, names=None):
     """Lines below a table of topics, some of which have not mixed; a list."""
     if unmixed is None or not len(unmixed):
         return []
-    which = ", ".join(map(str, unmixed))
+    which = ", ".join(map(str, named(names, unmixed)))
     return [
         f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read topics {which} as points "
         "without intervals)"

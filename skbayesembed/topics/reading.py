@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,12 +15,13 @@ from ..corpus.text import input_kind, materialise
 from ..io.word_vectors import WordVectors
 from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, ranking
+from ..posterior.naming import called, check_names, given_names, named
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
-from .checks import WORD_PROBAS, check_topic
+from .checks import WORD_PROBAS, topic_index
 from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
@@ -57,6 +58,8 @@ class TopicWords(Table):
     rank : {"probable", "relevant"}
     background : int or None
         The topic that is the background of the others, if any.
+    names : ndarray of str of shape (n_topics,) or None
+        Names of the topics, if they were given (`GaussianLDA.name_topics`).
 
     Examples
     --------
@@ -79,6 +82,7 @@ class TopicWords(Table):
     n_draws: int
     rank: str = "probable"
     background: int | None = None
+    names: np.ndarray | None = None
 
     def __len__(self):
         return len(self.words)
@@ -97,7 +101,8 @@ class TopicWords(Table):
         return f"{words}, {100 * self.prob:g} % intervals, P(top {n})"
 
     def _groups(self):
-        return "topic", np.repeat(np.arange(len(self.words)), self.words.shape[1])
+        topics = np.repeat(np.arange(len(self.words)), self.words.shape[1])
+        return "topic", named(self.names, topics)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -130,6 +135,8 @@ class TopicTable(Table):
         ``mixed``.
     rhat : ndarray of shape (n_topics,) or None
         Split R-hat of the shares, in data frames; None if the draws do not come from chains.
+    names : ndarray of str of shape (n_topics,) or None
+        Names of the topics, if they were given (`GaussianLDA.name_topics`).
 
     Examples
     --------
@@ -155,6 +162,7 @@ class TopicTable(Table):
     background: int | None = None
     unmixed: np.ndarray | None = None
     rhat: np.ndarray | None = None
+    names: np.ndarray | None = None
 
     def _series(self):
         more = {} if self.rhat is None else {"rhat": self.rhat}
@@ -162,8 +170,9 @@ class TopicTable(Table):
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
+        topics = named(self.names, np.arange(len(words)))
         return [
-            Column("topic", np.arange(len(words)), (), marked(self.unmixed)),
+            Column("topic", topics, self._named(), marked(self.unmixed, self.names)),
             Column("share", self.share, ("share",)),
             Column("interval", self.interval, ("low", "high"), left=True),
             Column("words", self.n_words, ("n_words",), ".0f"),
@@ -173,20 +182,27 @@ class TopicTable(Table):
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
 
+    def _named(self):
+        return () if self.names is None else ("topic",)
+
     def _notes(self):
         notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
         if self.background is not None:
-            notes.append(f"(topic {self.background} is the background of the others)")
-        return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed)
+            notes.append(
+                f"({called(self.names, 'topic', self.background)} is the background of the others)"
+            )
+        return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed, self.names)
 
     def _notes_on_width(self):
         """A line, in a list, on shares whose intervals have no width in print; none of a point."""
         same = np.flatnonzero(np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0)
         if self.source == "point" or not same.size:
             return []
-        called = f"topic{'' if same.size == 1 else 's'} {', '.join(map(str, same))}"
+        which = (
+            f"topic{'' if same.size == 1 else 's'} {', '.join(map(str, named(self.names, same)))}"
+        )
         return [
-            f"({called}: next to no token enters or leaves between draws, so that the interval has "
+            f"({which}: next to no token enters or leaves between draws, so that the interval has "
             "no width in three digits; it is that of one mode)"
         ]
 
@@ -222,6 +238,7 @@ def top_words(estimator, n, by, prob, rank="probable"):
         len(draws),
         rank,
         background_of(estimator.posterior_),
+        given_names(estimator.posterior_, "topic"),
     )._resting_on(source_of(estimator))
 
 
@@ -263,6 +280,7 @@ def topic_table(estimator, n, prob):
         background_of(estimator.posterior_),
         unmixed_topics(estimator.posterior_),
         rhat_of_shares(estimator.posterior_),
+        given_names(estimator.posterior_, "topic"),
     )._resting_on(source_of(estimator))
 
 
@@ -289,9 +307,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     check_integer("n", n, 1)
     check_integer("n_draws", n_draws, 1)
     k = len(estimator.components_)
-    if topic is not None:
-        check_topic(topic, k)
-    topics = range(k) if topic is None else [int(topic)]
+    topics = range(k) if topic is None else [topic_index(estimator, topic)]
     X = None if X is None else materialise(X)
     counts = estimator._documents(X, "X")
     kind = "counts" if X is None else input_kind(X)
@@ -310,6 +326,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     return Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
+        names=given_names(estimator.posterior_, "topic"),
     )._resting_on(source_of_shares(estimator))  # fmt: skip
 
 
@@ -449,7 +466,7 @@ class TopicReadingMixin:
     def representative_documents(
         self,
         X: Any = None,
-        topic: int | None = None,
+        topic: int | str | None = None,
         *,
         n: int = 5,
         texts: Sequence[str] | None = None,
@@ -462,8 +479,8 @@ class TopicReadingMixin:
         ----------
         X : documents or counts, as in ``fit``, optional
             The training documents by default.
-        topic : int, optional
-            All topics by default.
+        topic : int or str, optional
+            Number, or name from `name_topics`; all topics by default.
         n : int, default=5
             Number of documents for each topic; fewer if fewer have a known word.
         texts : sequence of str of shape (n_documents,), optional
@@ -683,14 +700,54 @@ class TopicReadingMixin:
         words = top_words(self, n, self.word_proba if by is None else by, 0.9).words
         return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
 
+    def name_topics(self, names: Sequence[str] | Mapping[int, str] | None) -> Self:
+        """Give the topics names, which tables, figures and sentences then use.
+
+        Topics are numbered by the fit, so names are given after it, when their words and documents
+        have been read. They also serve wherever a ``topic`` is asked for, are the labels of the
+        dimension ``topic`` of ``posterior_``, and are saved with the estimator. A new fit discards
+        them.
+
+        Parameters
+        ----------
+        names : list of str of shape (n_topics,), dict of int to str, or None
+            Names of all topics, or of some; the others keep their numbers. With None all have
+            numbers again.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the names are not as many as the topics, or of topics that are not there; or if they
+            are empty, numbers, or not different from each other.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts).name_topics({1: "taxes"})
+        >>> model.top_words(1)["topic"].tolist()
+        ['0', 'taxes']
+        """
+        check_is_fitted(self, "posterior_")
+        names = check_names(names, len(self.components_), "topic")
+        self.posterior_.coords["topic"] = names
+        return self
+
     def to_word_vectors(self, names: Sequence[str] | None = None) -> WordVectors:
         """Return vectors of the words and of the topics in one space, for gensim and others.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the topics, none of them a word of the vocabulary; by default ``"topic_0"``,
-            ``"topic_1"``, ... A background topic has no vector and no name.
+            Names of the topics, none of them a word of the vocabulary; by default those from
+            `name_topics`, or ``"topic_0"``, ``"topic_1"``, ... A background topic has no vector and
+            no name.
 
         Returns
         -------
