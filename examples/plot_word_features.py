@@ -62,7 +62,7 @@ slopes = partial(
 )
 table = slopes(features, times=year, error=ERROR)
 print(table)
-print(table.sentences[2])
+print(list(table.sentences.values())[2])
 
 # %%
 # What intervals would leave out

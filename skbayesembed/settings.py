@@ -22,17 +22,20 @@ from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
 from .posterior.deciding import surely
+from .posterior.sentences import capital, ended, interval_in_words, joined, rounded
 from .posterior.tables import Column, Table, dashed
 
 # Entries of a sequence that are printed, and how answers are called that the prior would give.
 _MOST_ENTRIES, _NO_DATA = 3, "no data"
 # Entries that the line on intervals names.
 _FEW_ENTRIES = 4
+# Digits after the point of numbers in sentences, at least, where all are below the second.
+_LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
 # Letters of a note that are printed, and what notes that are told once may differ by.
 _NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
 # Seconds from which on each setting that begins is told of.
 _PATIENCE = 20.0
-# Seconds from which on the first fit says how long the others take.
+# Seconds from which on it is said how long all fits take, and after the first what is left.
 _BRIEF = 5.0
 # Below answers of estimators that could know of units, and were asked not to.
 _OF_MODEL = "(uncertainty='model': intervals are for these texts alone, not for other units)"
@@ -80,6 +83,10 @@ class OverSettings(Table):
         Probability of the intervals, if the answers have one.
     proba_of : str or None
         Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
+    sentence : str
+        The table in words, to be copied.
+    sentences : dict of str to str
+        The same for each entry of the answers; of answers that are one number there is one, ``""``.
     """
 
     params: list[dict[str, Any]]
@@ -105,6 +112,69 @@ class OverSettings(Table):
     def _texts(self, most):
         """Parameters of each row, of sequences up to so many entries; all without ``most``."""
         return [", ".join(f"{k}={_brief(v, most)}" for k, v in one.items()) for one in self.params]
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """Each entry of the answers in words, to be copied, by its name."""
+        # settings that failed have no entries
+        entries = [entry for entry in dict.fromkeys(self.entries) if entry] or [""]
+        return {entry: self._in_words(entry) for entry in entries}
+
+    @property
+    def sentence(self) -> str:
+        """The table in words, to be copied."""
+        return " ".join(self.sentences.values())
+
+    def _in_words(self, entry):
+        known = np.isfinite(self.mean)
+        here = np.flatnonzero(known & (np.array(self.entries) == entry))
+        without = np.array([self.verdicts[row] == _NO_DATA for row in here], bool)
+        rows, n = here[~without], len({str(one) for one in self.params})
+        over = f"{_number(n, 'setting')} ({self._values()})"
+        left_out = [("without an answer", n - here.size), ("with too few data", without.sum())]
+        left_out = [f"{_number(k, 'setting')} {why}" for why, k in left_out if k]
+        text = f"Over {over}{self._range(rows, entry)}" if rows.size else f"None of {over} answers"
+        # a line on changes is of several
+        told = self._decided(rows) if rows.size > 1 else []
+        parts = [text, capital("; ".join(told))] if told else [text]
+        parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
+        return ended(". ".join(parts), self.source, several=True)
+
+    def _range(self, rows, entry):
+        """From where to where estimates lie, and what the own setting gives, clauses."""
+        mean, interval = self.mean[rows], self.interval[rows]
+        size = np.max(np.abs([*mean, *interval[np.isfinite(interval)]]))
+        least = _LEAST_DIGITS if size < _ONE_DIGIT else 0
+
+        def shown(*values):
+            # as many digits as the largest number of all has
+            return rounded([*values, size], least=least)[:-1]
+
+        of = f" for {entry!r}" if entry else ""
+        if self.title is not None:
+            of = f"{of} ({self.title})" if entry else f" of the {self.title}"
+        ends = list(dict.fromkeys(shown(mean.min(), mean.max())))
+        where = "is" if len(ends) == 1 else "lies between"
+        shared = self._shared(rows, lambda value: shown(value)[0]) if rows.size > 1 else ""
+        if self.prob is not None:
+            shared = shared.replace("intervals", f"of the {100 * self.prob:g}% intervals")
+        text = f", the estimate{of} {where} {' and '.join(ends)}{shared}"
+        mine = rows[self.own[rows]]
+        if not mine.size or rows.size == 1:
+            return text
+        value, low, high = self.mean[mine[0]], *self.interval[mine[0]]
+        own = f". With our own setting ({self._values(mine)}) it is {shown(value)[0]}"
+        if self.prob is None or not np.isfinite([low, high]).all():
+            return f"{text}{own}"
+        return f"{text}{own} ({interval_in_words(*shown(low, high), self.prob)})"
+
+    def _values(self, rows=None):
+        """Values of each parameter, in some rows or all, as in ``"window 2, 5; draws 100"``."""
+        found: dict[str, dict[str, None]] = {}
+        for one in self.params if rows is None else [self.params[row] for row in rows]:
+            for name, value in one.items():
+                found.setdefault(name, {})[str(_brief(value, _MOST_ENTRIES))] = None
+        return "; ".join(f"{name} {', '.join(values)}" for name, values in found.items())
 
     def _columns(self):
         without = np.array([verdict == _NO_DATA for verdict in self.verdicts], dtype=bool)
@@ -188,17 +258,28 @@ class OverSettings(Table):
 
     def _over(self, rows):
         """What an answer is over the rows of several settings, a list of texts."""
-        lines, n = [], rows.size
-        mean, interval = self.mean[rows], self.interval[rows]
+        mean = self.mean[rows]
         # distances are held against a threshold each, on a scale of its own
-        if self.proba_of != "prob_exceeds":
-            low, high = interval[:, 0].max(), interval[:, 1].min()
-            ends = dict.fromkeys((f"{low:.3f}", f"{high:.3f}"))
-            shared = "the value " if len(ends) == 1 else "the values from "
-            of = f"; all {n} intervals contain {shared}{' to '.join(ends)}"
-            of = of if low <= high else f"; no value is in all {n} intervals"
-            of = of if np.isfinite(interval).all() else ""
-            lines.append(f"estimates from {mean.min():.3f} to {mean.max():.3f}{of}")
+        if self.proba_of == "prob_exceeds":
+            return self._decided(rows)
+        line = f"estimates from {mean.min():.3f} to {mean.max():.3f}"
+        return [f"{line}{self._shared(rows, '{:.3f}'.format)}", *self._decided(rows)]
+
+    def _shared(self, rows, shown):
+        """What all intervals of some rows contain, a clause; empty where one has none."""
+        n, interval = rows.size, self.interval[rows]
+        if not np.isfinite(interval).all():
+            return ""
+        low, high = interval[:, 0].max(), interval[:, 1].min()
+        if low > high:
+            return f"; no value is in all {n} intervals"
+        ends = dict.fromkeys((shown(low), shown(high)))
+        shared = "the value " if len(ends) == 1 else "the values from "
+        return f"; all {n} intervals contain {shared}{' to '.join(ends)}"
+
+    def _decided(self, rows):
+        """What signs and verdicts are over the rows of several settings, a list of texts."""
+        lines, mean = [], self.mean[rows]
         sign = np.sign(mean)
         if np.unique(sign).size > 1:
             lines.append(self._signs(rows, sign))
@@ -313,7 +394,10 @@ def over_settings(
     Settings are choices, not a sample: the spread of answers over them is not a standard error, and
     no interval includes it. What holds for all reasonable settings is worth reporting.
 
-    Notes say how many fits there will be and, after the first, about how long the others take.
+    Notes say how many fits there will be, about how long they take if that is more than some
+    seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines),
+    and, after the first fit, about how long the others take. First questions with intervals by
+    units are included.
 
     Examples
     --------
@@ -366,7 +450,10 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     fitted = of_own.index(True) if isinstance(own, str) else None
     rest = [i for i in range(len(settings)) if i != fitted]
     n, workers = len(rest), effective_n_jobs(n_jobs)
-    note_user(f"over_settings: {_number(n, 'fit')}")
+    first = clone(estimator).set_params(**settings[rest[0]]) if n > 1 else None
+    took = _expected(first, X, fit_params) * -(-n // workers)
+    about = f", about {duration(took)}" if took > _BRIEF else ""
+    note_user(f"over_settings: {_number(n, 'fit')}{about}")
     begun = time.monotonic()
 
     def job(place):
@@ -378,6 +465,22 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
         # a shallow copy: a question may set parameters
         found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
     return [found[i] for i in range(len(settings))]
+
+
+def _expected(estimator, X, fit_params):
+    """Seconds of a fit with its first question, by a short trial; zero where there is none.
+
+    Pipelines and other estimators that are not of this package have no trial.
+    """
+    if not hasattr(estimator, "estimate_cost"):
+        return 0.0
+    try:
+        cost = estimator.estimate_cost(X, **fit_params)
+    # what a fit would refuse is told of in the row of its setting
+    except Exception:
+        return 0.0
+    first = 0.0 if cost.question is None else np.nan_to_num(cost.question.seconds)
+    return cost.seconds + first
 
 
 def _number(n, what):

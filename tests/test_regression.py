@@ -79,22 +79,30 @@ def test_table():
     mean, low, high = with_signs(table.mean[1], table.interval[1], digits)
     sd = draws.mean(axis=0)[:, 1].std(ddof=1)
     assert table.verdict.tolist() == ["positive", "negative", "positive"]
-    assert table.sentences[1].startswith(
-        f"With one more of 'war' (its standard deviation is {sd:.3g}), the probability of "
-        f"'outcome' is lower by {mean[1:]}, the other terms held (90 % interval of the difference "
-        f"{low} to {high}, for another sample of units of the same kind, p "
+    assert list(table.sentences) == table.terms.tolist()
+    said = table.sentences["war"]
+    assert said.startswith(
+        f"The probability of 'outcome' is lower by {mean[1:]} (90% interval of the difference "
+        f"{low} to {high}, p "
     )
-    assert table.sentences[1].endswith("; linear probability model; units treated as independent).")
+    assert (
+        f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
+        "constant. The interval is for another sample of units of the same kind; the regression "
+        "has 120 documents of 30 units. The model is a linear prob" in said
+    )
+    assert said.endswith("linear probability model; units are treated as independent.")
     assert "(units are treated as independent: if they are autocorrelated" in repr(table)
     wave = np.sin(7.0 * np.arange(N))
     terms = np.column_stack([draws.mean(axis=0), covariate, np.ones(N)])
     unrelated = regress(draws, wave - terms @ np.linalg.lstsq(terms, wave)[0], UNITS, **options)
     assert unrelated.verdict[0] == unrelated["verdict"][0] == "not decided"
-    assert ", the other terms held, is not decided: with one more it" in unrelated.sentences[0]
-    assert unrelated.sentences[0].startswith(
-        "Whether the mean of 'outcome' is larger or smaller with more of 'work' (its standard dev"
+    said = unrelated.sentences["work"]
+    assert said.startswith("The mean of 'outcome' differs by ") and "of the difference" not in said
+    assert ") with a one-unit increase in 'work' (standard deviation " in said
+    assert (
+        ", the other terms held constant; whether it is larger or smaller is not decided." in said
     )
-    assert "given the covariates" in repr(table) and "corrected" not in table.sentences[1]
+    assert "given the covariates" in repr(table) and "corrected" not in table.sentences["war"]
     assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
     assert "<table" in table._repr_html_()
     frame = pytest.importorskip("pandas") and table.to_frame()
@@ -115,11 +123,13 @@ def test_table():
     np.testing.assert_allclose(scaled.interval, plain.interval * np.array(sds)[:, None])
     np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
-    assert f"With one standard deviation ({sds[1]:.3g}) more of" in scaled.sentences[1]
+    of_two = list(scaled.sentences.values())
+    assert f"with an increase of one standard deviation ({sds[1]:.3g}) in " in of_two[1]
     assert scaled.zero_one.tolist() == [False, False, True, False]
-    assert scaled.sentences[2].startswith(
-        "Whether the probability of 'outcome' is higher or lower where 'late' is 1 instead of 0, "
-        "the other terms held, is not decided: it differs by "
+    assert of_two[2].startswith("The probability of 'outcome' differs by ")
+    assert (
+        "where 'late' is 1 rather than 0, the other terms held constant; whether it is higher or "
+        "lower is not decided." in of_two[2]
     )
     # of both slopes the same; standardising changes neither constant nor fit
     x = np.column_stack([draws.mean(axis=0), covariate > 0, covariate, np.ones(N)])
@@ -135,7 +145,7 @@ def test_table():
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     assert (
         "(documents are treated as independent" in repr(one)
-        and "of documents of" in one.sentences[0]
+        and "another sample of documents of" in one.sentences["feature 0"]
     )
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
     assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
@@ -152,7 +162,8 @@ def test_features_that_are_nearly_alike():
     names = ["health", "hospital"]
     with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
         table = regress(draws, common, names=names, error="classical", outcome_name="votes")
-    assert " units; slope corrected for error in the features; doc" in table.sentences[0]
+    said = table.sentences["health"]
+    assert " units. The slope is corrected for error in the features; documents are" in said
     assert "'health' and 'hospital' correlate at" in str(caught[0].message)
     assert table.outcome == "votes"
     x = draws - draws.mean(axis=(0, 1))
@@ -311,7 +322,7 @@ def test_table_in_time():
     years = 1900 + UNITS + 0.1 * np.tile(np.arange(PER), n_units)
     plain = regress(draws, y, UNITS, **own)
     assert plain.autocorrelation is None and "times= allows for it)" in repr(plain)
-    assert "units treated as independent" in plain.sentences[0]
+    assert "units are treated as independent" in plain.sentences["work"].lower()
     y = y + 2.0 * np.cumsum(rng.normal(size=n_units))[UNITS]
     table = regress(draws, y, UNITS, times=years, **own)
     low, high = table.autocorrelation_interval
@@ -320,7 +331,7 @@ def test_table_in_time():
         f"correlate at {table.autocorrelation:.2f} [{low:.2f}, {high:.2f}], P = {table.trend:.2f}"
     )
     assert f"(residuals of neighboring units in time {said} that they" in repr(table)
-    assert table.sentences[0].endswith("; autocorrelation in time allowed for).")
+    assert table.sentences["work"].endswith(". Autocorrelation in time is allowed for.")
     # labels, order and unit of time are of no importance
     other = regress(
         draws[:, order], y[order], (UNITS % 7 * 100 + UNITS)[order], times=12 * years[order], **own
@@ -341,8 +352,9 @@ def test_units_are_called_by_their_name():
     pd = pytest.importorskip("pandas")
     draws, y, _ = sample(np.random.default_rng(3), "own", 0.9)
     table = regress(draws, y, pd.Series(UNITS // 3, name="era"), error="berkson")
-    assert "for another sample of 10 units (era), p " in table.sentences[0]
-    assert "; 120 documents; units treated as independent)." in table.sentences[0]
+    said = table.sentences["feature 0"]
+    assert "is for another sample of 10 units (era); the regression has 120 documents." in said
+    assert said.endswith(". Units are treated as independent.")
     assert "120 documents of 10 units (era)\n" in repr(table)
     assert table.to_frame().attrs["units_name"] == "era"
 

@@ -175,6 +175,67 @@ def test_verdicts_that_are_only_probable_say_so():
     assert "the verdict 'closer' is the same in all 2" in repr(table)
 
 
+def test_sentences():
+    """From where to where, what all intervals contain, the own setting, and what is left out."""
+    ends = [[0.1, 0.5], [0.2, 0.6], [0.3, 0.55]]
+    table = rows_with([0.25, 0.4, 0.45], ends, title="similarity of 'a' and 'b'")
+    assert table.sentences == {"": table.sentence}
+    assert table.sentence == (
+        "Over 3 settings (window 0, 1, 2), the estimate of the similarity of 'a' and 'b' lies "
+        "between 0.25 and 0.45; all 3 of the 90% intervals contain the values from 0.30 to 0.50. "
+        "With our own setting (window 0) it is 0.25 (90% interval 0.10 to 0.50). The sign is the "
+        "same in all 3 settings."
+    )
+    # settings that fail, and those without data
+    nan, mean, more = [np.nan] * 2, [120.0, 150.0, np.nan, 140.0], {"proba_of": "prob_positive"}
+    verdicts = ["larger", "not decided", "", "no data"]
+    table = rows_with(mean, [[10.0, 230.0], [-20.0, 320.0], nan, nan], verdicts=verdicts, **more)
+    assert table._resting_on("units").sentence == (
+        "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; all 2 of the "
+        "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
+        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict 'larger' "
+        "changes in 1 of the 1 other settings. Left out: 1 setting without an answer and 1 setting "
+        "with too few data. Each interval is for another sample of units of the same kind."
+    )
+    # several entries, and settings of several parameters
+    params = [{"window": w, "prior": p} for w, p in ((2, "a"), (5, "b"))]
+    two = {"params": [one for one in params for _ in range(2)], "entries": ["x", "y"] * 2}
+    two |= {"own": np.zeros(4, bool), "prob": None, "proba_of": None}
+    table = rows_with([0.1, 0.2, 0.1, 0.3], [nan] * 4, **two)
+    assert list(table.sentences) == ["x", "y"]
+    over = "Over 2 settings (window 2, 5; prior a, b), the estimate for"
+    first = f"{over} 'x' is 0.10."
+    assert table.sentence == f"{first} {over} 'y' lies between 0.20 and 0.30."
+    assert rows_with([np.nan], [nan]).sentence == "None of 1 setting (window 0) answers."
+
+
+def test_how_long_is_told_before(monkeypatch, capsys):
+    """By a trial of the first setting, with the first question; of those that have one."""
+    asked = []
+
+    def estimate_cost(self, X, units=None):
+        asked.append(self.window)
+        return Bunch(seconds=100.0, question=Bunch(seconds=50.0))
+
+    monkeypatch.setattr(BayesianSGNS, "estimate_cost", estimate_cost)
+    monkeypatch.setattr(BayesianSGNS, "fit", lambda self, X, **given: self)
+
+    def told(estimator=MODEL, grid=(2, 3), **given):
+        over_settings(estimator, TEXTS, lambda model: 1.0, {"window": list(grid)}, **given)
+        return capsys.readouterr().err.splitlines()[0].removeprefix("skbayesembed: over_settings: ")
+
+    assert told(own=False, units=np.arange(18)) == "2 fits, about 5 min" and asked == [2]
+    # what takes a moment is not told of, nor what the trial refuses
+    assert told(times=np.arange(18)) == "3 fits"
+    assert told(own=False, grid=[2]) == "1 fit" and asked == [2]
+    monkeypatch.setattr(
+        BayesianSGNS, "estimate_cost", lambda *args: Bunch(seconds=1, question=None)
+    )
+    assert told() == "3 fits"
+    monkeypatch.delattr(BayesianSGNS, "estimate_cost")
+    assert told() == "3 fits"
+
+
 def test_each_note_is_told_once_below_the_table():
     notes = ["", "R-hat is 1.21: take more", "R-hat is 1.4: take more", "ValueError: no"]
     table = rows_with([0.1] * 4, [[0.0, 0.3]] * 4, notes=notes)
@@ -216,7 +277,7 @@ def test_notes_are_told_once(monkeypatch, capsys):
     monkeypatch.setattr(BayesianSGNS, "fit", fit)
     over_settings(MODEL, TEXTS, lambda model: model.window, {"window": [2, 3]})
     told = [line.removeprefix("skbayesembed: ") for line in capsys.readouterr().err.splitlines()]
-    assert told[0] == "over_settings: 3 fits" and told[2] == "a note"
+    assert told[0].startswith("over_settings: 3 fits, about ") and told[2] == "a note"
     assert told[3].startswith("over_settings: the first took") and "the others about" in told[3]
     assert [text.split(": ")[-1][:13] for text in (told[1], *told[4:])] == [
         f"{i} of 3 fits, " for i in range(3)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import multiprocessing
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +18,10 @@ from .warnings import note_user
 # Without being asked to be verbose, it is said once compilations have taken so many seconds.
 PATIENCE = 2.0
 # What first calls took (benchmarks/first_call.py), senses most.
-_USUAL = "5 to 20 seconds of CPU"
-# Notes of this process; one is enough.
-_told = threading.Event()
+_USUAL = "for 5 to 20 seconds of CPU a solver"
+# Whether it was said, in this process or the one that made it: one note is enough. Workers inherit
+# what the environment says, and of those that do not, one tells.
+_TOLD = "SKBAYESEMBED_TOLD_OF_COMPILING"
 
 
 class Compiling(event.Listener):
@@ -31,7 +34,8 @@ class Compiling(event.Listener):
     ----------
     verbose : int or None
         Above zero, a line is printed at once; at zero, one goes to the standard error stream if
-        compilations take longer than two seconds, once in a process. None says nothing.
+        compilations take longer than two seconds. Either is told once in a process and the workers
+        that it makes. None says nothing.
 
     Attributes
     ----------
@@ -43,7 +47,6 @@ class Compiling(event.Listener):
         self.verbose = verbose
         self.cpu_seconds = 0.0
         self._seconds = 0.0
-        self._said = False
         self._lock = threading.Lock()
         self._depth = threading.local()
 
@@ -74,18 +77,22 @@ class Compiling(event.Listener):
             self._say()
 
     def _say(self):
-        if self._said or self.verbose is None:
+        if self.verbose is None or (not self.verbose and self._seconds <= PATIENCE) or _is_told():
             return
+        os.environ[_TOLD] = "1"
         if self.verbose:
-            self._said = True
-            print(f"compiling: numba does so once in an installation, for {_USUAL}", flush=True)
-        elif self._seconds > PATIENCE and not _told.is_set():
-            self._said = True
-            _told.set()
+            print(f"compiling: numba does so once in an installation, {_USUAL}", flush=True)
+        else:
             note_user(
-                f"numba compiles this solver, once in an installation, for {_USUAL}; later calls "
-                "will be faster."
+                f"numba compiles what is used for the first time, once in an installation, "
+                f"{_USUAL}; later calls will be faster."
             )
+
+
+def _is_told():
+    """Whether it was told that numba compiles, or another of several workers tells it."""
+    worker = multiprocessing.current_process().name.rpartition("-")[2]
+    return _TOLD in os.environ or (worker.isdigit() and int(worker) > 1)
 
 
 @contextlib.contextmanager

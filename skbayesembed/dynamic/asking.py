@@ -166,7 +166,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        found = weat(self, X, Y, A, B, prob, *self._at(period), self._label(period))
+        found = weat(self, X, Y, A, B, prob, *self._at(period), period=self._label(period))
         return without_data(found, found.few_pairs)
 
     def weats(
@@ -198,7 +198,7 @@ class DynamicAskingMixin(AskingMixin):
         (1,)
         """
         check_is_fitted(self, "posterior_")
-        found = weats(self, tests, prob, *self._at(period), self._label(period))
+        found = weats(self, tests, prob, *self._at(period), period=self._label(period))
         return in_period(found, self._label(period))
 
     def document_similarity(

@@ -34,6 +34,7 @@ from .change import (
 from .seen import lacking, text_of, words_too_few
 from .vectors import places_of
 from .verdicts import (
+    NEED_NONE,
     note_on_settings,
     notes_on_uses,
     notes_on_verdict,
@@ -461,6 +462,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 if found.verdict == "no data":
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
+                else:
+                    found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)

@@ -11,7 +11,8 @@ from .predict import diffusion_draws
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 LEAST_KNOWN = 0.1
-_NEED_NONE = (
+# Below a table with a threshold.
+NEED_NONE = (
     "(the verdict depends on the threshold; self_similarity, and similarity_change with another "
     "word, need none)"
 )
@@ -96,7 +97,7 @@ def verdict_on_change(found):
 def notes_on_verdict(found, proba, value):
     """Lines below a table whose one-sided probability would decide otherwise than its interval.
 
-    And of one whose verdict hangs on the draws, or on a threshold.
+    And of one whose verdict hangs on the draws.
 
     Intervals by units leave as much on either side, and agree with it up to Monte Carlo error;
     highest density intervals of a skewed posterior need not.
@@ -114,22 +115,18 @@ def notes_on_verdict(found, proba, value):
     -------
     list of str
     """
-    if found.verdict == "no data":
-        return []
-    need_none = [_NEED_NONE] if "threshold" in found else []
-    if found.source == "units":
-        return need_none
     low, high = found.interval
     tail = 0.5 * (1.0 - found.prob)
     decided = low > value, high < value
+    if found.source == "units" or found.verdict == "no data":
+        return []
     on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):
-        return [*on_draws, *need_none]
+        return on_draws
     return [
         *on_draws,
         "(the verdict follows the interval, which is of highest density and need not leave the "
         "same probability on both sides)",
-        *need_none,
     ]
 
 

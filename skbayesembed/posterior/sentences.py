@@ -178,7 +178,14 @@ def p_value(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def ended(text: str, source: str | None, n_units: float = np.inf, found: Any = None) -> str:
+def ended(
+    text: str,
+    source: str | None,
+    n_units: float = np.inf,
+    found: Any = None,
+    *,
+    several: bool = False,
+) -> str:
     """A sentence with its full stop, and behind it what is to be known of its interval.
 
     Parameters
@@ -190,6 +197,8 @@ def ended(text: str, source: str | None, n_units: float = np.inf, found: Any = N
         Effective units that the interval rests on.
     found : Answer, optional
         That knows of its units.
+    several : bool
+        Whether there are several intervals.
 
     Examples
     --------
@@ -207,6 +216,8 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
         it = "; it" if len(parts) > 1 else ". The interval"
         parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
     parts += [_CAVEATS[kinds[0]]] if kinds[0] in _CAVEATS else []
+    if several:
+        parts[1:] = [part.replace("The interval ", "Each interval ") for part in parts[1:]]
     return f"{'. '.join(parts)}."
 
 

@@ -15,17 +15,23 @@ def compile_something():
 
 @pytest.fixture
 def untold(monkeypatch):
-    monkeypatch.setattr(compiling, "_told", compiling.threading.Event())
+    monkeypatch.delenv(compiling._TOLD, raising=False)
+    yield
+    # what a test has told is not told in its environment
+    monkeypatch.delenv(compiling._TOLD, raising=False)
 
 
-def test_verbose(capsys):
-    """One line, however much is compiled; none where nothing is."""
+def test_verbose(capsys, untold):
+    """One line, however much is compiled and by whom; none where nothing is."""
     with Compiling(1) as listener:
         assert capsys.readouterr().out == ""
         compile_something()
         compile_something()
     assert capsys.readouterr().out.count("compiling") == 1
     assert listener.cpu_seconds > 0
+    with Compiling(1):
+        compile_something()
+    assert capsys.readouterr().out == ""
     before = listener.cpu_seconds
     compile_something()
     assert listener.cpu_seconds == before, "nothing is heard outside of the context"
@@ -40,7 +46,18 @@ def test_silent_unless_it_takes_long(capsys, monkeypatch, untold, patience, line
             compile_something()
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.count("numba compiles this solver") == lines
+    assert err.count("numba compiles what is used for the first time") == lines
+
+
+@pytest.mark.parametrize("worker, lines", [("LokyProcess-1", 1), ("LokyProcess-2", 0)])
+def test_one_worker_tells(capsys, monkeypatch, untold, worker, lines):
+    """Of those that were made before anything was told; later ones inherit that it was."""
+    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
+    monkeypatch.setattr(compiling.multiprocessing.current_process(), "_name", worker)
+    with Compiling(0):
+        compile_something()
+    assert capsys.readouterr().err.count("numba compiles") == lines
+    assert (compiling._TOLD in compiling.os.environ) == bool(lines)
 
 
 def test_nothing_is_said_unasked(capsys, monkeypatch, untold):

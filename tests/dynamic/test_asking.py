@@ -338,10 +338,22 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert answer.uses == answer.units_seen == (30, 0) and answer.few_pairs == (False, True)
         assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
     assert "too few data" not in stays.sentence and "similarity_change" not in gone.sentence
-    assert stays.sentence.endswith("and similarity_change with another word, need none.")
-    assert f"there are {stays.uses[0]:,.0f} uses ({stays.pairs[0]:,.0f} pairs) in" in stays.sentence
-    assert ("for these texts alone)" in stays.sentence) == (stays.source == "model")
-    assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
+    advice = "(the verdict depends on the threshold; self_similarity, and similarity_change with"
+    assert (advice in repr(stays)) == (stays.source != "point") and advice not in repr(gone)
+    assert f"The word has {stays.uses[0]:,.0f} uses ({stays.pairs[0]:,.0f} pairs) in" in (
+        stays.sentence
+    )
+    assert ("is for these texts alone." in stays.sentence) == (stays.source == "model")
+    moved = f"'sun' moved by a Euclidean distance of {stays.mean:.2f} (90% interval"
+    assert moved in stays.sentence
+    over = model.similarity("gone", "sun")
+    assert list(over.sentences) == model.periods_.labels and "sentences" not in repr(over)
+    assert over.sentences[ends[0]].startswith(
+        f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} ("
+    )
+    assert over.sentences[ends[1]] == (
+        f"There are too few data on the similarity of 'gone' and 'sun' in {ends[1]}: 0 pairs."
+    )
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
         assert np.isnan(gone.n_units) and np.isnan(gone.units[1]) and gone.units[0] > 1
@@ -416,7 +428,8 @@ def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
     )
     found.pop("interval_mcse", None)
     sentence = sentence_on_change(found, "similarity of 'a' and 'b'", (1900, 1901))
-    assert f"They {told}: the whole interval is above zero. How large it is" in sentence
+    assert f" from 1900 to 1901; they {told}. The rarer word has " in sentence
+    assert ". How large the change is, and whether it is decided, depends on diff" in sentence
     assert ("probably closer" in repr(found)) == (proba < 0.975)
     assert found.verdict == "closer" and "units_seen" in repr(found)
 
@@ -428,9 +441,9 @@ def test_the_other_side_has_its_own_probability(mode):
         few_pairs=(False, False),
     )  # fmt: skip
     sentence = sentence_on_drift(found, "euclidean", "w01", (1900, 1901), True)
-    assert "It has not drifted beyond the threshold (P = 0.99): the whole" in sentence
+    assert "; it has not drifted beyond the threshold (P = 0.99). The threshold is 0.50" in sentence
     found.prob_exceeds = 0.04
-    assert "It has probably not drifted" in sentence_on_drift(
+    assert "it has probably not drifted" in sentence_on_drift(
         found, "euclidean", "w01", (1900, 1901), True
     )
 

@@ -200,7 +200,10 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     low, high = found.interval
     assert found.verdict == ("rose" if low > 0 else "fell" if high < 0 else "not decided")
     assert found.verdict in found.sentence
-    assert f"the change is {estimate(found, found.source, 0.8, '+')}" in found.sentence
+    said = "changed by" if found.verdict == "not decided" else "the change is"
+    assert f"{said} {estimate(found, found.source, 0.8, '+')}" in found.sentence
+    rests = " The interval treats snippets as independent."
+    assert (rests in found.sentence) == ("independent" in found.source)
     np.testing.assert_allclose(found.interval_mcse, interval_errors(change, 0.8, 2))
     # several of each draw make up no more chains
     twice = errors_of(fitted.posterior_, np.tile(change, 2), 0.8)

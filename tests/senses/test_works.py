@@ -289,7 +289,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
     assert ("In the snippets seen" in change.sentence) == (change.seen_verdict != change.verdict)
     for verdict, seen_verdict, said in (
-        ("not decided", "fell", "it fell"), ("fell", "not decided", "it is not decided"),
+        ("not decided", "fell", "it fell: the change is {}."),
+        ("fell", "not decided", "the change is {}, and its sign is not decided."),
         ("fell", "fell", ""),
     ):  # fmt: skip
         change.update(
@@ -298,13 +299,13 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
         change.seen_prob_increase = 0.01
         text = on_change_seen(change)
-        whole = f" In the snippets seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
+        whole = f" In the snippets seen {said.format('-0.20 (90% interval -0.35 to -0.09)')}"
         assert text == (whole if said else "")
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, seen_alike=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(change)
         assert text == (
-            " In the units seen, each counted once, the change is +2.00, outside this interval."
+            " In the units seen, each counted once, the change is +2.00, outside the interval."
             if said
             else ""
         )

@@ -204,7 +204,7 @@ def test_nearer_of_two_is_the_contrast(fitted):
     assert same.prob_positive == found.prob_positive
     # both say the same in words
     assert same.verdict == found.verdict and same.sentence == found.sentence
-    (low, high), value = found.interval, f"{found.mean:+.2f} (90 % interval "
+    (low, high), value = found.interval, f"{found.mean:+.2f} (90% interval "
     verdict = "larger" if low > 0 else "smaller" if high < 0 else "not decided"
     assert found.verdict == verdict and verdict in found.sentence and value in found.sentence
     assert table.verdict in ("nearest", "not decided") and value in table.sentence

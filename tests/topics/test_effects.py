@@ -58,18 +58,19 @@ def test_table(model, data):
     )
     np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
     assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
-    said = table.sentence(1, "woman")
+    # of each row but those of the constant, in their order
+    keys = zip(table["topic"].tolist(), table["term"].tolist(), strict=True)
+    assert list(table.sentences) == [key for key in keys if key[1] != "(intercept)"]
+    said = table.sentences[1, "woman"]
     low, high = table.interval[1, 1]
-    assert said.startswith("With one more of 'woman', the mean share of topic 1 (")
-    assert (
-        f"interval of the difference {low:+.2f} to {high:+.2f}, for another sample of units of the "
-        "same kind, p " in said
+    assert said.startswith("The mean share of topic 1 (")
+    assert f"{low:+.2f} to {high:+.2f}, p " in said
+    assert ") with a one-unit increase in 'woman', the other terms held constant" in said
+    assert said.endswith(
+        " The interval is for another sample of units of the same kind; the regression has 59 "
+        "documents of 20 units. Word vectors are taken as known; units are treated as independent."
     )
-    assert said.endswith("; 59 documents of 20 units; vectors taken as known).")
-    assert "not mixed" in replace(table, unmixed=np.array([1])).sentence(1, "woman")
-    for given, wrong in (((K, "woman"), "topic must be"), ((0,), "term must be one of")):
-        with pytest.raises(ValueError, match=wrong):
-            table.sentence(*given)
+    assert "not mixed" in replace(table, unmixed=np.array([1])).sentences[1, "woman"]
     some = replace(table, unmixed=np.array([0, 2]))
     assert some["mixed"].tolist() == (~np.isin(some["topic"], [0, 2])).tolist()
     some = repr(some)
@@ -100,7 +101,7 @@ def test_effects_in_time(model, data):
         (table.trend > 0) & (table.trend < 1)
     )
     assert "(residuals of neighboring units in time correlate at " in repr(table)
-    assert "; autocorrelation in time allowed for)" in table.sentence(0, "x0")
+    assert table.sentences[0, "x0"].endswith("; autocorrelation in time is allowed for.")
     plain = model.effects(counts, x, units)
     # of independent units about the same
     np.testing.assert_allclose(table.mean[1], plain.mean[1], atol=0.5 * plain.sd[1].max())
