@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..common.files import HEADERS, complete_file
+from ..common.files import HEADERS, complete_file, write_arrays
+from ..common.memory import check_memory
 
 
 def package_version() -> str:
@@ -20,7 +21,11 @@ def package_version() -> str:
 
 
 def write_archive(
-    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    *,
+    compress: bool = False,
 ) -> None:
     """Write a file that is complete or not there, also after a power cut.
 
@@ -31,10 +36,12 @@ def write_archive(
         Of what JSON knows.
     arrays : dict of str to ndarray
         None of them of objects.
+    compress : bool, default=False
+        Whether arrays that shrink are compressed, without loss.
     """
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with complete_file(path) as part, open(part, "wb") as file:
-        np.savez(file, header=text, **arrays)
+        write_arrays(file, {"header": text, **arrays}, compress=compress)
         # before the file gets its name: power may fail
         file.flush()
         os.fsync(file.fileno())
@@ -52,10 +59,13 @@ def header_of(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """An array of a file, of which no more memory is taken than the file is long."""
+    """An array of a file, of which no more memory is taken than there is."""
     info = archive.getinfo(f"{name}.npy")
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError("arrays are not compressed")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("arrays are stored as they are, or deflated")
+    if info.file_size > info.compress_size:
+        # a small file may announce what no machine holds
+        check_memory(info.file_size, "An array of the file", "It may not be a file of yours.")
     with HEADERS, archive.open(info) as member:
         shape, _, dtype = _array_header(member)
     if dtype.hasobject or dtype.itemsize * int(np.prod(shape, dtype=object)) > info.file_size:

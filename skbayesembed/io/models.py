@@ -21,7 +21,8 @@ from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
 from .word_vectors import WordVectors
 
-_FORMAT, _VERSION = "skbayesembed.model", 1
+# Arrays may be compressed from version 2 on; all else is as in version 1.
+_FORMAT, _VERSION = "skbayesembed.model", 2
 # Intervals of fewer draws than this are not worth their name.
 _FEWEST_DRAWS = 100
 # As many are enough for intervals.
@@ -56,7 +57,7 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
         "nodes": writer.nodes,
     }
     file = npz_path(path)
-    write_archive(file, header, dict(writer.named_arrays()))
+    write_archive(file, header, dict(writer.named_arrays()), compress=True)
     advice = "fewer words or n_components make it smaller"
     if draws is None and _has_draws(estimator.posterior_):
         few = _fewer_draws(estimator.posterior_)
@@ -148,7 +149,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
             with zipfile.ZipFile(file) as archive:
                 header = header_of(archive)
                 version = {_FORMAT: header["version"]}[header["format"]]
-                if version == _VERSION:
+                if version in (1, _VERSION):
                     return _made(header, archive, parameters, path)
         except _UserError as error:
             raise ValueError(str(error)) from None
@@ -158,7 +159,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
             raise ValueError(f"path {str(path)!r} is no saved model, or is damaged.") from error
     raise ValueError(
         f"path {str(path)!r} has format version {version!r}; this version of skbayesembed reads "
-        f"version {_VERSION}: upgrade it."
+        f"versions 1 to {_VERSION}: upgrade it."
     )
 
 
@@ -199,7 +200,8 @@ class SaveMixin:
         `skbayesembed.load`. Vectors of an ``embedding`` are stored; if it is a path, only the path.
         A model whose intervals account for the sampling of documents, and that was not asked for
         any yet, is stored with the word indices of its documents, from which it computes them
-        later. For a file of more than 50 MiB, a note on the standard error stream gives the size.
+        later. Arrays that shrink by it are compressed, without loss. For a file of more than 50
+        MiB, a note on the standard error stream gives the size.
 
         Examples
         --------

@@ -16,7 +16,7 @@ from ..common.checks import (
     check_list,
     check_prob,
 )
-from ..common.files import HEADERS, complete_file, npz_path
+from ..common.files import HEADERS, complete_file, npz_path, write_arrays
 from . import summary as summaries
 from .datatree import data_tree
 from .running_moments import RunningMoments, check_moments
@@ -576,7 +576,7 @@ class Posterior(Mapping[str, np.ndarray]):
         """
         header, arrays = self._pack()
         with complete_file(npz_path(path)) as part, open(part, "wb") as file:
-            np.savez(file, header=np.array(json.dumps(header)), **arrays)
+            write_arrays(file, {"header": np.array(json.dumps(header)), **arrays}, compress=True)
 
     def _pack(self):
         """The header for JSON, which holds all names, and the arrays under numbered names."""

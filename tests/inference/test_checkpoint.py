@@ -235,11 +235,11 @@ def test_what_cannot_be_written_is_told_once(files, monkeypatch):
 def test_a_file_stays_until_the_next_is_complete(files, monkeypatch):
     stage = written(files)
 
-    def full(file, **arrays):
-        file.write(b"half of it")
+    def full(member, array, **_):
+        member.write(b"half of it")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(np.lib.format, "write_array", full)
     with pytest.warns(UserWarning, match="No space left"):
         stage.write({"numbers": []})
     assert stage.read(ignored)["numbers"] == [1.5, None]
