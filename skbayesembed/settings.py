@@ -162,7 +162,7 @@ class OverSettings(Table):
         mine = rows[self.own[rows]]
         if not mine.size or rows.size == 1:
             return text
-        value, low, high = self.mean[mine[0]], *self.interval[mine[0]]
+        value, (low, high) = self.mean[mine[0]], self.interval[mine[0]]
         own = f". With our own setting ({self._values(mine)}) it is {shown(value)[0]}"
         if self.prob is None or not np.isfinite([low, high]).all():
             return f"{text}{own}"

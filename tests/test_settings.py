@@ -193,8 +193,8 @@ def test_sentences():
     assert table._resting_on("units").sentence == (
         "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; all 2 of the "
         "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
-        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict 'larger' "
-        "changes in 1 of the 1 other settings. Left out: 1 setting without an answer and 1 setting "
+        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict "
+        "'larger' changes in 1 of the 1 other settings. Left out: 1 setting without an answer and 1 setting "
         "with too few data. Each interval is for another sample of units of the same kind."
     )
     # several entries, and settings of several parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .embedding import asides_of
@@ -89,6 +89,7 @@ class SenseTable(Table):
             "the nearest sense; lasting: overlap of its words in the first and last period)",
             *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
+            *note_on_means(self.share, self.interval),
         ]
 
 

@@ -17,7 +17,7 @@ from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, ranking
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .checks import WORD_PROBAS, check_topic
@@ -177,6 +177,7 @@ class TopicTable(Table):
         notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
         if self.background is not None:
             notes.append(f"(topic {self.background} is the background of the others)")
+        notes += note_on_means(self.share, self.interval)
         return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed)
 
     def _notes_on_width(self):
