@@ -567,7 +567,7 @@ class SenseReadingMixin:
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
-        of = of_units(self, units)
+        of = of_units(self, units) + ("" if genre is None else f" in {genre}")
         title = f"first period in which the prevalence of sense {sense}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
