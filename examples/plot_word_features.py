@@ -62,7 +62,7 @@ slopes = partial(
 )
 table = slopes(features, times=year, error=ERROR)
 print(table)
-print(list(table.sentences.values())[2])
+print(table.sentences["law"])
 
 # %%
 # What intervals would leave out

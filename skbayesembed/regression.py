@@ -187,8 +187,8 @@ def regress(
 
     A slope in words:
 
-    >>> table.sentences[0].split(",")[0]
-    "With one standard deviation (0.901) more of 'health'"
+    >>> table.sentences["health"].split(" by ")[0]
+    "The mean of 'outcome' is larger"
     >>> table.verdict.tolist()
     ['positive', 'not decided']
 

@@ -152,7 +152,8 @@ class OverSettings(Table):
 
         of = f" for {entry!r}" if entry else ""
         if self.title is not None:
-            of = f"{of} ({self.title})" if entry else f" of the {self.title}"
+            title = self.title.replace(", less ", " less the ")
+            of = f"{of} ({title})" if entry else f" of the {title}"
         ends = list(dict.fromkeys(shown(mean.min(), mean.max())))
         where = "is" if len(ends) == 1 else "lies between"
         shared = self._shared(rows, lambda value: shown(value)[0]) if rows.size > 1 else ""
@@ -162,7 +163,7 @@ class OverSettings(Table):
         mine = rows[self.own[rows]]
         if not mine.size or rows.size == 1:
             return text
-        value, low, high = self.mean[mine[0]], *self.interval[mine[0]]
+        value, (low, high) = self.mean[mine[0]], self.interval[mine[0]]
         own = f". With our own setting ({self._values(mine)}) it is {shown(value)[0]}"
         if self.prob is None or not np.isfinite([low, high]).all():
             return f"{text}{own}"
@@ -170,11 +171,11 @@ class OverSettings(Table):
 
     def _values(self, rows=None):
         """Values of each parameter, in some rows or all, as in ``"window 2, 5; draws 100"``."""
-        found: dict[str, dict[str, None]] = {}
+        found: dict[str, list] = {}
         for one in self.params if rows is None else [self.params[row] for row in rows]:
             for name, value in one.items():
-                found.setdefault(name, {})[str(_brief(value, _MOST_ENTRIES))] = None
-        return "; ".join(f"{name} {', '.join(values)}" for name, values in found.items())
+                found.setdefault(name, []).append(_brief(value, _MOST_ENTRIES))
+        return "; ".join(f"{name} {_in_order(values)}" for name, values in found.items())
 
     def _columns(self):
         without = np.array([verdict == _NO_DATA for verdict in self.verdicts], dtype=bool)
@@ -318,6 +319,13 @@ class OverSettings(Table):
             return f"{called} is the same in all {rows.size} settings"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
         return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
+
+
+def _in_order(values):
+    """Values of a parameter as text, each once, numbers by size."""
+    if all(isinstance(value, int | float) for value in values):
+        values = sorted(values)
+    return ", ".join(dict.fromkeys(map(str, values)))
 
 
 def _brief(value, most):

@@ -193,17 +193,18 @@ def test_sentences():
     assert table._resting_on("units").sentence == (
         "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; all 2 of the "
         "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
-        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict 'larger' "
-        "changes in 1 of the 1 other settings. Left out: 1 setting without an answer and 1 setting "
-        "with too few data. Each interval is for another sample of units of the same kind."
+        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict "
+        "'larger' changes in 1 of the 1 other settings. Left out: 1 setting without an answer and "
+        "1 setting with too few data. Each interval is for another sample of units of the same "
+        "kind."
     )
     # several entries, and settings of several parameters
-    params = [{"window": w, "prior": p} for w, p in ((2, "a"), (5, "b"))]
+    params = [{"window": w, "prior": p} for w, p in ((5, "b"), (2, "a"))]
     two = {"params": [one for one in params for _ in range(2)], "entries": ["x", "y"] * 2}
     two |= {"own": np.zeros(4, bool), "prob": None, "proba_of": None}
     table = rows_with([0.1, 0.2, 0.1, 0.3], [nan] * 4, **two)
     assert list(table.sentences) == ["x", "y"]
-    over = "Over 2 settings (window 2, 5; prior a, b), the estimate for"
+    over = "Over 2 settings (window 2, 5; prior b, a), the estimate for"
     first = f"{over} 'x' is 0.10."
     assert table.sentence == f"{first} {over} 'y' lies between 0.20 and 0.30."
     assert rows_with([np.nan], [nan]).sentence == "None of 1 setting (window 0) answers."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -278,7 +278,7 @@ class DynamicAskingMixin(AskingMixin):
     def _label(self, period):
         return self.periods_.labels[self.periods_.find(period, "period")]
 
-    def _at(self, period):
+    def _at(self, period) -> tuple[int, Callable]:
         """Where the places of a period begin, and whether it has too little text of phrases."""
         at = [self.periods_.find(period, "period")]
         return self._shift(period), lambda phrases: bool(text_of(self, at, *phrases).few[0])

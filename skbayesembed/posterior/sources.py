@@ -16,6 +16,8 @@ TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: effective units of the answer, with those of other periods)"
 
+# Differences of probabilities that are none.
+_ROUNDING = 1e-12
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: its intervals have no width)",
@@ -122,7 +124,8 @@ def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     interval : ndarray of shape (..., 2)
     """
     low, high = np.moveaxis(interval, -1, 0)
-    n = np.count_nonzero((mean < low) | (mean > high))
+    # of a point the three are one number, up to rounding
+    n = np.count_nonzero((mean < low - _ROUNDING) | (mean > high + _ROUNDING))
     if n == 0:
         return []
     where = "1 row" if n == 1 else f"{n} rows"

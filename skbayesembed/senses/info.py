@@ -9,7 +9,7 @@ import numpy as np
 from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
 from ..posterior.naming import given_names, named
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .embedding import asides_of
@@ -96,12 +96,9 @@ class SenseTable(Table):
         return [
             f"({100 * self.prob:g} % intervals of the share; overlap: of its words with those of "
             "the nearest sense; lasting: overlap of its words in the first and last period)",
-            *(
-                [_CHANGED.format(", ".join(map(str, named(self.names, changed))))]
-                if changed.size
-                else []
-            ),
+            *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
+            *note_on_means(self.share, self.interval),
         ]
 
 

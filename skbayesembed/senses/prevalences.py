@@ -12,7 +12,7 @@ from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
 from ..posterior.naming import called, given_names, named
 from ..posterior.sentences import ended, estimate
-from ..posterior.sources import FEW_UNITS, note_on_periods, note_on_units, source_of
+from ..posterior.sources import FEW_UNITS, note_on_means, note_on_periods, note_on_units, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
@@ -186,6 +186,7 @@ class Prevalences(Table):
         of_units = "" if self.n_units is None or self.units == "seen" else f" or {FEW_UNITS} units"
         what = f"fewer than {FEWEST_SNIPPETS} snippets{of_units}"
         what += " of a genre" if len(self.genres) > 1 else ""
+        notes += note_on_means(self.mean, self.interval)
         return notes + ([note_on_periods(few, what)] if few else [])
 
     def _groups(self):

@@ -572,7 +572,7 @@ class SenseReadingMixin:
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
-        of = of_units(self, units)
+        of = of_units(self, units) + ("" if genre is None else f" in {genre}")
         name = called(given_names(self.posterior_, "sense"), "sense", sense)
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first

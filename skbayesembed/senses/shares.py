@@ -11,7 +11,7 @@ from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.units import check_units
 from ..posterior.naming import given_names, named
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
@@ -64,6 +64,9 @@ class SenseShares(Table):
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("snippets", n_snippets, ("n_snippets",), "d"),
         ]
+
+    def _notes(self):
+        return super()._notes() + note_on_means(self.mean, self.interval)
 
     def _groups(self):
         names = [str(group) for group in self.groups]

@@ -22,6 +22,14 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.sentences import (
+    another_sample,
+    ended,
+    interval_in_words,
+    p_value,
+    step_of,
+    with_signs,
+)
 from ..posterior.tables import Column, Table, p_values
 from .pairs import PairCounts
 from .questions.phrases import word_index
@@ -59,6 +67,8 @@ class MeaningEffects(Table):
         Numbers of occurrences of the word, and of documents and units with it.
     prob : float
         Probability of the intervals.
+    sentences : dict of (str, str) to str
+        Each effect in words, to be copied, by its axis and term.
 
     Examples
     --------
@@ -70,6 +80,8 @@ class MeaningEffects(Table):
     >>> effects = model.effects(texts, year, word="cat")
     >>> effects.axes, effects.mean.shape
     (['norm'], (1, 1))
+    >>> effects.sentences["norm", "x0"].split(" of ")[0]
+    "The word's vector differs by a vector"
     """
 
     terms: np.ndarray
@@ -84,6 +96,30 @@ class MeaningEffects(Table):
     n_documents: int
     n_units: int
     prob: float
+
+    @property
+    def sentences(self) -> dict[tuple[str, str], str]:
+        """Each effect in words, to be copied, by its axis and term."""
+        return {
+            (axis, str(term)): self._sentence(j, i)
+            for j, term in enumerate(self.terms)
+            for i, axis in enumerate(self.axes)
+        }
+
+    def _sentence(self, j, i):
+        mean, *ends = with_signs(self.mean[j, i], self.interval[j, i], 2)
+        brackets = f"({interval_in_words(*ends, self.prob)}, {p_value(self.p_value[j, i])})"
+        what = (
+            "differs by a vector of length"
+            if i == 0
+            else f"differs along the axis {self.axes[i]!r} by"
+        )
+        held = ", the other terms held constant" if len(self.terms) > 1 else ""
+        text = (
+            f"The word's vector {what} {mean} {brackets} {step_of(repr(str(self.terms[j])))}{held}"
+            f". {another_sample()}; the regression has {self._about()}"
+        )
+        return ended(f"{text}. The vectors of its contexts are taken as known", None)
 
     def _columns(self):
         return [
@@ -100,11 +136,14 @@ class MeaningEffects(Table):
     def _groups(self):
         return "term", np.repeat(self.terms, len(self.axes))
 
+    def _about(self):
+        return (
+            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents of "
+            f"{self.n_units:,} units"
+        )
+
     def _notes(self):
-        return [
-            f"({self.n_occurrences} occurrences in {self.n_documents} documents of "
-            f"{self.n_units} units)"
-        ]
+        return [f"({self._about()})"]
 
 
 class Occurrences(NamedTuple):

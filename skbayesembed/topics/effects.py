@@ -59,6 +59,8 @@ class TopicEffects(Table):
     p_value : ndarray of shape (n_terms, n_topics)
         Two-sided, for the hypothesis of no effect.
     freedom : ndarray of shape (n_terms, n_topics)
+    sentences : dict of (int, str) to str
+        Each effect in words, to be copied, by its topic and term; not those of the constant.
     draws : ndarray of shape (n_draws, n_terms, n_topics)
         Joint draws, normal given the topics.
     words : ndarray of str of shape (n_topics,)
@@ -88,6 +90,8 @@ class TopicEffects(Table):
     >>> effects = model.effects(counts, np.arange(40.0)[:, None])
     >>> effects.mean.shape, effects.interval.shape
     ((2, 2), (2, 2, 2))
+    >>> effects.sentences[0, "x0"].split(" (")[0]
+    'The mean share of topic 0'
     """
 
     terms: np.ndarray

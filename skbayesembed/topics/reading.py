@@ -18,7 +18,7 @@ from ..numeric.relevance import RANKS, first_words, ranking
 from ..posterior.naming import called, check_names, given_names, named
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .checks import WORD_PROBAS, topic_index
@@ -191,6 +191,7 @@ class TopicTable(Table):
             notes.append(
                 f"({called(self.names, 'topic', self.background)} is the background of the others)"
             )
+        notes += note_on_means(self.share, self.interval)
         return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed, self.names)
 
     def _notes_on_width(self):

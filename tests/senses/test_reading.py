@@ -246,6 +246,16 @@ def test_emergence(fitted, truth, snippets, genre):
         said = "(1805-1814: already above in the first period" in repr(found)
         assert said == (found.proba[0] >= 0.01)
     assert fitted.emergence(0, 1.0).never == 1
+    where = "" if genre is None else " in news"
+    sure = fitted.emergence(0, 0.0, genre=genre).sentence
+    assert sure.startswith(
+        f"The first period in which the prevalence of sense 0{where} is above 0 is most probably "
+        "1805-1814 (P > 0.99); there is none with P < 0.01. It is the first period of the data;"
+    )
+    none = fitted.emergence(0, 1.0, genre=genre).sentence
+    assert none.startswith(
+        f"Most probably the prevalence of sense 0{where} is never above 1 (P > 0.99); the "
+    )
 
 
 def test_loo_and_waic(fitted, truth, snippets):

@@ -278,6 +278,20 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     expected[0] = n_units >= 3
     np.testing.assert_array_equal(told.seen_outside, expected)
     assert not replace(told, n_draws=1).seen_outside.any()
+    # of two genres
+    assert len(table.sentences) == table.mean.size == 8
+    key = 0, table.genres[1], table.periods[0]
+    assert table.sentences[key].startswith(
+        f"The prevalence of sense 0 in {key[1]} in {key[2]} (mean over all units) is "
+        f"{table.mean[0, 1, 0]:.2f} (90% interval "
+    )
+    # a mean that its interval does not hold is told of, and no other
+    told_of = "the mean is outside the interval, which holds the most probable values"
+    outside = table.mean.copy()
+    outside[0, 0, 0] = table.interval[0, 0, 0, 1] + 0.01
+    assert told_of not in repr(table) and f"in 1 row {told_of}" in repr(
+        replace(table, mean=outside)
+    )
     (line,) = on_prevalences_seen(fitted, told)
     assert "outside the interval in 3 rows with 3 units or more" in line and "report both" in line
     assert on_prevalences_seen(fitted, inside) == []

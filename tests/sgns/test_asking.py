@@ -222,6 +222,34 @@ def test_nearer_of_two_is_the_contrast(fitted):
     assert by_default.verdict.shape == (2,) and "sentence" not in by_default
 
 
+def test_tables_in_words(fitted):
+    """A sentence for each row that is asked for by its name, one of those that are ranked."""
+    axis = fitted.axis("w00", ["w01", "w06"])
+    table = fitted.project(["w05", "w09"], axis)
+    point = table.source == "point"
+    assert list(table.sentences) == table.words.tolist()
+    said = table.sentences["w09"]
+    mean = table.mean[table.words.tolist().index("w09")]
+    assert said.startswith(
+        f"The projection of 'w09' on the axis from w01, w06 to w00 is {mean:+.2f} ("
+    )
+    assert ("P(positive)" in said) != point and "..." not in said
+    ranked = fitted.analogy("w00", "w01", "w05", 3)
+    best = str(ranked.words[0 if point else np.argmax(ranked.prob_answer)])
+    most = "" if point else "most probably "
+    said = f"The word that is to 'w05' as 'w01' is to 'w00' is {most}{best!r}, with "
+    assert ranked.sentence.startswith(said)
+    lists = ["w00", "w01"], ["w05", "w06"], ["w02"], ["w03"]
+    answer = fitted.weat(*lists)
+    assert answer.sentence.startswith(
+        "The effect size (WEAT) of 'w00' and 'w01' against 'w05' and 'w06', in their association "
+        f"with 'w02' rather than 'w03', is {answer.mean:+.2f} ("
+    )
+    assert f" test over 6 splits of the words has p = {answer.p_value:.3f}." in answer.sentence
+    assert answer.sentence not in repr(answer)
+    assert fitted.weats({"pets": lists}).sentences == {"pets": answer.sentence}
+
+
 def test_projections(fitted):
     axis = fitted.axis(OTHER, "w09")
     assert repr(axis) == "Axis(['w02', 'w03'], 'w09')"
