@@ -9,12 +9,12 @@ import numpy as np
 
 from .common.warnings import warn_user
 from .posterior.sentences import (
-    Step,
     chance,
     effect,
     ended,
     p_value,
     side_of_zero,
+    step_between,
     step_of,
     sure_of,
     with_signs,
@@ -208,8 +208,7 @@ class Regression(Table):
         if self.standardized and sd != 1.0:
             more, aside = f"one standard deviation ({sd:.3g})", ""
         if self.zero_one is not None and self.zero_one[j]:
-            where = f"where {name!r} is 1 instead of 0"
-            return Step(f"W{where[1:]}", where, "")
+            return step_between(repr(name))
         return step_of(repr(name), more, aside)
 
     def _on_independence(self):

@@ -187,6 +187,19 @@ def step_of(term: str, more: str = "one", aside: str = "") -> Step:
     )
 
 
+def step_between(term: str) -> Step:
+    """The `Step` from 0 to 1 of a term that has no other values.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import step_between
+    >>> step_between("'woman'").lead
+    "Where 'woman' is 1 instead of 0"
+    """
+    where = f"where {term} is 1 instead of 0"
+    return Step(f"W{where[1:]}", where, "")
+
+
 def effect(
     of: str,
     step: Step,

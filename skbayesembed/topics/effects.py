@@ -15,7 +15,15 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.sentences import effect, ended, p_value, side_of_zero, step_of, with_signs
+from ..posterior.sentences import (
+    effect,
+    ended,
+    p_value,
+    side_of_zero,
+    step_between,
+    step_of,
+    with_signs,
+)
 from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
@@ -62,6 +70,8 @@ class TopicEffects(Table):
     autocorrelation, trend : ndarray of shape (n_topics,) or None
         Of residuals over time, and the posterior probability of a straight line, as of a
         `Regression`; None without ``times``.
+    zero_one : ndarray of bool of shape (n_terms,) or None
+        Which terms are 0 or 1: sentences compare the two.
 
     Examples
     --------
@@ -92,6 +102,7 @@ class TopicEffects(Table):
     unmixed: np.ndarray | None = None
     autocorrelation: np.ndarray | None = None
     trend: np.ndarray | None = None
+    zero_one: np.ndarray | None = None
 
     def sentence(self, topic: int, term: str | None = None) -> str:
         """Return a sentence about the effect on the share of a topic, to be copied.
@@ -128,7 +139,7 @@ class TopicEffects(Table):
         return ended(
             effect(
                 f"the mean share of topic {topic} ({self.words[topic]})",
-                step_of(repr(str(self.terms[j]))),
+                self._step(j),
                 held=self.terms.size > 2,
                 figures=(
                     mean,
@@ -142,6 +153,12 @@ class TopicEffects(Table):
             ),
             "unmixed" if none else None,
         )
+
+    def _step(self, j):
+        """What the effect of a term is for, in a sentence."""
+        name = repr(str(self.terms[j]))
+        between = self.zero_one is not None and self.zero_one[j]
+        return step_between(name) if between else step_of(name)
 
     def _place(self, term):
         """Row of a term; of none, of the only one beside the constant."""
@@ -231,6 +248,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     regress = _independent if when is None else _in_time
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
+    facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
 
 

@@ -60,7 +60,10 @@ def test_table(model, data):
     assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
     said = table.sentence(1, "woman")
     low, high = table.interval[1, 1]
-    assert said.startswith("With one more of 'woman', the mean share of topic 1 (")
+    assert said.startswith("Where 'woman' is 1 instead of 0, the mean share of topic 1 (")
+    assert "larger or smaller with more of 'year'" in table.sentence(1, "year")
+    woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
+    assert "where 'm' is 1 instead of 0" in woman.sentence(1, "m").lower()
     assert (
         f"interval of the difference {low:+.2f} to {high:+.2f}, for another sample of units of the "
         "same kind, p " in said
