@@ -17,6 +17,7 @@ from .posterior.sentences import (
     interval_in_words,
     p_value,
     side_of_zero,
+    step_between,
     step_of,
     sure_of,
     with_signs,
@@ -209,7 +210,7 @@ class Regression(Table):
         """What a slope is for, in a sentence; terms that have two values keep their unit."""
         name, sd = str(self.terms[j]), 1.0 if self.term_sd is None else self.term_sd[j]
         if self.zero_one is not None and self.zero_one[j]:
-            return f"where {name!r} is 1 rather than 0"
+            return step_between(repr(name))
         if sd == 1.0:
             return step_of(repr(name))
         return step_of(repr(name), sd, standardized=self.standardized)

@@ -12,6 +12,7 @@ from .association import WEATDisplay
 from .convergence import ELBODisplay, RankDisplay, TraceDisplay
 from .dispersion import DispersionDisplay
 from .drift import DriftDisplay
+from .effects import EffectsDisplay
 from .forests import (
     ChangesDisplay,
     ForestDisplay,
@@ -31,6 +32,7 @@ __all__ = [
     "DispersionDisplay",
     "DriftDisplay",
     "ELBODisplay",
+    "EffectsDisplay",
     "ForestDisplay",
     "NearerDisplay",
     "NeighborsDisplay",

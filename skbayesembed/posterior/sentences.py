@@ -238,6 +238,18 @@ def step_of(term: str, sd: float | None = None, *, standardized: bool = False) -
     return f"with a one-unit increase in {term}{aside}"
 
 
+def step_between(term: str) -> str:
+    """The same for a term that is 0 or 1.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import step_between
+    >>> step_between("'woman'")
+    "where 'woman' is 1 rather than 0"
+    """
+    return f"where {term} is 1 rather than 0"
+
+
 def effect(
     of: str,
     step: str,
@@ -255,7 +267,7 @@ def effect(
     of : str
         What the slope is of.
     step : str
-        What it is for, as of `step_of`.
+        What it is for, as of `step_of` or `step_between`.
     held : bool
         Whether there are other terms.
     figures : (str, str)

@@ -24,6 +24,7 @@ from ..posterior.sentences import (
     interval_in_words,
     p_value,
     side_of_zero,
+    step_between,
     step_of,
     with_signs,
 )
@@ -78,6 +79,8 @@ class TopicEffects(Table):
         `Regression`; None without ``times``.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
+    zero_one : ndarray of bool of shape (n_terms,) or None
+        Which terms are 0 or 1: sentences compare the two.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class TopicEffects(Table):
     autocorrelation: np.ndarray | None = None
     trend: np.ndarray | None = None
     names: np.ndarray | None = None
+    zero_one: np.ndarray | None = None
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -137,7 +141,7 @@ class TopicEffects(Table):
         interval = interval_in_words(low, high, self.prob, of)
         text = effect(
             f"the mean share of {self._called(topic)}",
-            step_of(repr(str(self.terms[j]))),
+            self._step(j),
             held=self.terms.size > 2,
             figures=(mean, f"({interval}, {p_value(p)})"),
             side=side if side in _SIDES else None,
@@ -149,6 +153,12 @@ class TopicEffects(Table):
         )
         none = self.unmixed is not None and topic in self.unmixed
         return ended(f"{text}. {known}", "unmixed" if none else None)
+
+    def _step(self, j):
+        """What the effect of a term is for, in a sentence."""
+        name = repr(str(self.terms[j]))
+        between = self.zero_one is not None and self.zero_one[j]
+        return step_between(name) if between else step_of(name)
 
     def _about(self):
         return f"{self.n_documents:,} documents of {self.n_units:,} units"
@@ -244,6 +254,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     regress = _independent if when is None else _in_time
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
+    facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
 
 

@@ -19,6 +19,7 @@ _OF = {
     "ChangesDisplay": "dynamic-vi", "ComponentScaleDisplay": "sgns-learned",
     "DriftDisplay": "dynamic-vi", "ELBODisplay": "sgns-vi", "PrevalenceDisplay": "senses-hmc",
     "SenseWordsDisplay": "senses-hmc", "TopicWordsDisplay": "topics-gibbs",
+    "EffectsDisplay": "topics-gibbs",
 }  # fmt: skip
 _USUAL = {
     "word": "x0", "others": ["x1", "x2"], "words": ["x0", "x1", "x2"], "pairs": [("x0", "x1")],
@@ -38,6 +39,7 @@ _OF_RESULT = {
     "DriftDisplay": Made(lambda model: {"a": model.similarity("x0", "x1")}),
     "SenseWordsDisplay": Made(lambda model: model.sense_words(3)),
     "TopicWordsDisplay": Made(lambda model: model.top_words(3)),
+    "EffectsDisplay": Made(lambda model: model.effects(DOCUMENTS, range(len(DOCUMENTS)))),
 }
 
 

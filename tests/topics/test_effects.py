@@ -65,11 +65,14 @@ def test_table(model, data):
     low, high = table.interval[1, 1]
     assert said.startswith("The mean share of topic 1 (")
     assert f"{low:+.2f} to {high:+.2f}, p " in said
-    assert ") with a one-unit increase in 'woman', the other terms held constant" in said
+    assert ") where 'woman' is 1 rather than 0, the other terms held constant" in said
+    assert "with a one-unit increase in 'year'" in table.sentences[1, "year"]
     assert said.endswith(
         " The interval is for another sample of units of the same kind; the regression has 59 "
         "documents of 20 units. Word vectors are taken as known; units are treated as independent."
     )
+    woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
+    assert "where 'm' is 1 rather than 0" in woman.sentences[1, "m"]
     assert "not mixed" in replace(table, unmixed=np.array([1])).sentences[1, "woman"]
     some = replace(table, unmixed=np.array([0, 2]))
     assert some["mixed"].tolist() == (~np.isin(some["topic"], [0, 2])).tolist()

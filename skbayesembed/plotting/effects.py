@@ -1,0 +1,211 @@
+"""Effects of covariates on topics: a panel for each term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..common.checks import check_list
+from ..corpus.design import INTERCEPT
+from ..posterior.sources import interval_label
+from ..posterior.tables import p_values
+from .canvas import WIDTH, Display, names_for, numbers_of
+from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places
+
+# Panels side by side in the width of a column, and the width of each beyond, in inches.
+_SIDE_BY_SIDE, _PANEL = 2, 1.1
+# First words of a topic that it is called by.
+_FIRST = 3
+
+
+class EffectsDisplay(Display):
+    """Effects of covariates on the shares of topics: a panel for each term, a row for each topic.
+
+    Panels share the rows. Each has a scale of its own, because terms have different units. With one
+    term the p-values are beside the rows.
+
+    Parameters
+    ----------
+    result : TopicEffects
+        Returned by `GaussianLDA.effects`.
+    names : list of str of shape (n_topics,), optional
+        Names of the topics; their numbers and first words by default.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib.lines.Line2D
+        Effects, of each panel.
+    intervals_ : list of matplotlib.collections.LineCollection
+    axes_ : ndarray of Axes of shape (n_terms,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import GaussianLDA
+    >>> from skbayesembed.datasets import make_topics
+    >>> data = make_topics(n_documents=40, n_words=60, n_topics=3, n_dims=3, random_state=0)
+    >>> model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0)
+    >>> design = {"year": list(range(40)), "woman": [0, 1] * 20}
+    >>> effects = model.fit(data.counts).effects(data.counts, design)
+    >>> from skbayesembed.plotting import EffectsDisplay
+    >>> display = EffectsDisplay.from_result(effects)
+    >>> [axes.get_title("left") for axes in display.axes_]
+    ['year', 'woman']
+    """
+
+    def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
+        self.result, self.names = result, names
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Any,
+        *,
+        terms: Sequence[str] | None = None,
+        topics: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Show effects that were estimated before.
+
+        Parameters
+        ----------
+        result : TopicEffects
+            Returned by `GaussianLDA.effects`.
+        terms : list of str, optional
+            Which terms to show, in this order; all but the constant by default.
+        topics : list of int, optional
+            Which topics to show, in this order; all by default.
+        names : list of str of shape (n_topics,), optional
+            Names of the topics.
+        ax : list of matplotlib.axes.Axes, optional
+            One for each term; new axes by default.
+
+        Returns
+        -------
+        EffectsDisplay
+
+        Raises
+        ------
+        TypeError
+            If the result is not a table of effects on topics.
+        ValueError
+            If there is no such term or topic.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=3, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0)
+        >>> design = {"year": list(range(40)), "woman": [0, 1] * 20}
+        >>> effects = model.fit(data.counts).effects(data.counts, design)
+        >>> from skbayesembed.plotting import EffectsDisplay
+        >>> display = EffectsDisplay.from_result(
+        ...     effects, terms=["woman"], topics=[2, 0], names=["war", "peace", "trade"]
+        ... )
+        >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+        ['trade', 'war']
+        """
+        if type(result).__name__ != "TopicEffects":
+            raise TypeError(
+                "result must be a table of effects on topics, as GaussianLDA.effects returns it, "
+                f"got {type(result).__name__}."
+            )
+        return cls(result, names=names).plot(ax, terms=terms, topics=topics)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        terms: Sequence[str] | None = None,
+        topics: Sequence[int] | None = None,
+    ) -> Self:
+        """Draw the figure, on new axes or on those given.
+
+        Parameters
+        ----------
+        ax : list of matplotlib.axes.Axes, optional
+            One for each term.
+        terms, topics
+            As in `from_result`.
+
+        Returns
+        -------
+        EffectsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=3, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0)
+        >>> design = {"year": list(range(40)), "woman": [0, 1] * 20}
+        >>> effects = model.fit(data.counts).effects(data.counts, design)
+        >>> from skbayesembed.plotting import EffectsDisplay
+        >>> len(EffectsDisplay(effects).plot(topics=[1]).ax_.get_yticklabels())
+        1
+        """
+        found = self.result
+        rows, chosen = _terms_of(found, terms), numbers_of(topics, len(found.words), "topic")
+        names = self._names()
+        labels = [names[k] for k in chosen]
+        hollow = np.isin(chosen, () if found.unmixed is None else found.unmixed)
+        below = self._below(hollow.any())
+        height = forest_height(labels) + LINE * below.count("\n")
+        width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
+        panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)
+        self.points_, self.intervals_ = [], []
+        for axes, j in zip(panels, rows, strict=True):
+            look = {"source": found.source, "hollow": hollow, "by_lines": True}
+            mean, interval = found.mean[j, chosen], found.interval[j, chosen]
+            made = forest(axes, labels, mean, interval, **look)
+            self.points_.append(made.points)
+            self.intervals_.append(made.intervals)
+            reference(axes, 0.0)
+            axes.set_title(str(found.terms[j]), loc="left")
+        if len(rows) == 1 and not hollow.all():
+            p = np.where(hollow, "", p_values(found.p_value[rows[0], chosen]))
+            beside(panels[0], "p", p.tolist(), places=row_places(labels))
+        if self._owned:
+            self.figure_.supxlabel(below)
+        else:
+            panels[-1].set_xlabel(below)
+        self._close()
+        for axes in panels:
+            keep_ticks_apart(axes)
+        return self
+
+    def _names(self):
+        words = self.result.words
+        if self.names is not None:
+            return names_for(self.names, len(words), "topic")
+        return [f"{k}: {' '.join(str(w).split()[:_FIRST])}" for k, w in enumerate(words)]
+
+    def _below(self, hollow):
+        """What is written below the panels."""
+        found = self.result
+        lines = ["effect on the share of the topic", interval_label(found.prob, found.source)]
+        return "\n".join([*lines, "hollow: chains have not mixed"] if hollow else lines)
+
+
+def _terms_of(effects, terms):
+    """Rows of terms, all but the constant where None; a ValueError for others."""
+    known = [str(term) for term in effects.terms]
+    if terms is None:
+        return [i for i, term in enumerate(known) if term != INTERCEPT] or [0]
+    chosen = [str(term) for term in check_list("terms", terms, "names of terms")]
+    wrong = [term for term in chosen if term not in known]
+    if wrong or not chosen:
+        raise ValueError(f"terms must be some of {', '.join(map(repr, known))}, got {terms!r}.")
+    return [known.index(term) for term in chosen]

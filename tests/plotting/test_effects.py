@@ -1,0 +1,96 @@
+"""Effects on topics: what is drawn is what the table says, and what was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from skbayesembed.plotting import EffectsDisplay
+from tests.plotting.conftest import plt
+
+DESIGN = {"year": np.arange(30.0), "woman": np.arange(30) % 2, "party": np.arange(30) % 3 == 0}
+
+
+@pytest.fixture(scope="module")
+def effects(topics):
+    counts = np.random.default_rng(0).poisson(0.5, (30, topics.n_features_in_))
+    return topics.effects(counts, DESIGN, n_draws=5)
+
+
+def segments(lines):
+    return [path[:, 0].tolist() for path in lines.get_segments()]
+
+
+def test_a_panel_for_each_term(effects):
+    display = EffectsDisplay.from_result(effects)
+    assert [axes.get_title("left") for axes in display.axes_] == list(DESIGN)
+    for j, term in enumerate(DESIGN):
+        place = effects.terms.tolist().index(term)
+        np.testing.assert_array_equal(display.points_[j].get_xdata(), effects.mean[place])
+        assert segments(display.intervals_[j]) == effects.interval[place].tolist()
+        assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.axes_[j].lines]
+    assert not display.ax_.texts, "p-values have room where there is one panel"
+    labels = [text.get_text().replace("\n", " ") for text in display.ax_.get_yticklabels()]
+    assert [label.split(":")[0] for label in labels] == [str(k) for k in range(len(labels))]
+
+
+def test_terms_and_topics_are_chosen(effects):
+    n = len(effects.words)
+    options = {"terms": ["party"], "topics": [n - 1, 0], "names": [f"t{k}" for k in range(n)]}
+    display = EffectsDisplay.from_result(effects, **options)
+    (axes,) = display.axes_
+    place = effects.terms.tolist().index("party")
+    assert [text.get_text() for text in axes.get_yticklabels()] == [f"t{n - 1}", "t0"]
+    wanted = effects.mean[place, [n - 1, 0]]
+    np.testing.assert_array_equal(display.points_[0].get_xdata(), wanted)
+    p = [text.get_text() for text in axes.texts]
+    assert p == ["p", *(f"{effects.p_value[place, k]:.3f}" for k in (n - 1, 0))]
+
+
+def test_unmixed_topics_are_hollow(effects):
+    found = replace(effects, unmixed=np.array([1]))
+    display = EffectsDisplay.from_result(found)
+    for lines in display.intervals_:
+        assert len(lines.get_segments()) == len(effects.words) - 1
+    assert display.figure_.get_supxlabel().endswith("hollow: chains have not mixed")
+    shown = EffectsDisplay.from_result(found, topics=[0])
+    assert "hollow" not in shown.figure_.get_supxlabel()
+
+
+def test_labels_are_within_the_figure_and_apart(effects):
+    figure = EffectsDisplay.from_result(effects).figure_
+    figure.draw_without_rendering()
+    width = figure.get_window_extent().width
+    for axes in figure.axes:
+        for label in (*axes.get_yticklabels(), axes.title):
+            box = label.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= width
+
+
+def test_axes_given(effects):
+    _, axes = plt.subplots(1, 3)
+    assert EffectsDisplay.from_result(effects, ax=axes).axes_.tolist() == axes.tolist()
+    with pytest.raises(ValueError, match="ax must be a list of 3 Axes"):
+        EffectsDisplay.from_result(effects, ax=axes[0])
+
+
+@pytest.mark.parametrize(
+    "wrong, match",
+    [
+        ({"terms": ["age"]}, "terms must be some of '\\(intercept\\)', 'year', 'woman', 'party'"),
+        ({"terms": []}, "terms must be some of"),
+        ({"terms": "year"}, "terms must be a list of names"),
+        ({"topics": [9]}, "topics must be a list of numbers"),
+        ({"names": ["one"]}, "names must name each"),
+    ],
+)
+def test_wrong_choices(effects, wrong, match):
+    with pytest.raises(ValueError, match=match):
+        EffectsDisplay.from_result(effects, **wrong)
+
+
+def test_other_tables(topics):
+    with pytest.raises(TypeError, match="result must be a table of effects on topics"):
+        EffectsDisplay.from_result(topics.top_words(3))
