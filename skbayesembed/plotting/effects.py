@@ -31,7 +31,8 @@ class EffectsDisplay(Display):
     result : TopicEffects
         Returned by `GaussianLDA.effects`.
     names : list of str of shape (n_topics,), optional
-        Names of the topics; their numbers and first words by default.
+        Names of the topics; by default those from ``name_topics``, or their numbers and first
+        words.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class EffectsDisplay(Display):
         result: Any,
         *,
         terms: Sequence[str] | None = None,
-        topics: Sequence[int] | None = None,
+        topics: Sequence[int | str] | None = None,
         names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
@@ -80,10 +81,11 @@ class EffectsDisplay(Display):
             Returned by `GaussianLDA.effects`.
         terms : list of str, optional
             Which terms to show, in this order; all but the constant by default.
-        topics : list of int, optional
-            Which topics to show, in this order; all by default.
+        topics : list of int or str, optional
+            Which topics, by number or name, to show, in this order; all by default.
         names : list of str of shape (n_topics,), optional
-            Names of the topics.
+            Names of the topics; by default those from ``name_topics``, or their numbers and first
+            words.
         ax : list of matplotlib.axes.Axes, optional
             One for each term; new axes by default.
 
@@ -127,7 +129,7 @@ class EffectsDisplay(Display):
         ax: Any = None,
         *,
         terms: Sequence[str] | None = None,
-        topics: Sequence[int] | None = None,
+        topics: Sequence[int | str] | None = None,
     ) -> Self:
         """Draw the figure, on new axes or on those given.
 
@@ -157,7 +159,10 @@ class EffectsDisplay(Display):
         1
         """
         found = self.result
-        rows, chosen = _terms_of(found, terms), numbers_of(topics, len(found.words), "topic")
+        rows, chosen = (
+            _terms_of(found, terms),
+            numbers_of(topics, len(found.words), "topic", found.names),
+        )
         names = self._names()
         labels = [names[k] for k in chosen]
         hollow = np.isin(chosen, () if found.unmixed is None else found.unmixed)
@@ -188,8 +193,8 @@ class EffectsDisplay(Display):
 
     def _names(self):
         words = self.result.words
-        if self.names is not None:
-            return names_for(self.names, len(words), "topic")
+        if self.names is not None or self.result.names is not None:
+            return names_for(self.names, len(words), "topic", self.result.names)
         return [f"{k}: {' '.join(str(w).split()[:_FIRST])}" for k, w in enumerate(words)]
 
     def _below(self, hollow):

@@ -6,7 +6,7 @@ import pytest
 
 from skbayesembed import GaussianLDA, load
 from skbayesembed.datasets import make_topics
-from skbayesembed.plotting import ForestDisplay, TopicWordsDisplay, TraceDisplay
+from skbayesembed.plotting import EffectsDisplay, ForestDisplay, TopicWordsDisplay, TraceDisplay
 
 matplotlib.use("Agg")
 DATA = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
@@ -48,6 +48,8 @@ def test_topics_are_asked_for_by_name(model):
 def test_figures_and_vectors_have_the_names(model):
     rows = ForestDisplay.from_result(model.effects(DATA.counts, YEARS))
     assert {label.get_text() for label in rows.ax_.get_yticklabels()} == {"law", "war"}
+    effects = EffectsDisplay.from_result(model.effects(DATA.counts, YEARS), topics=["war"])
+    assert [label.get_text() for label in effects.ax_.get_yticklabels()] == ["war"]
     words = TopicWordsDisplay.from_estimator(model, topics=["war"])
     assert [axes.get_title("left") for axes in words.axes_] == ["war"]
     assert model.to_word_vectors().words[-2:].tolist() == ["law", "war"]
