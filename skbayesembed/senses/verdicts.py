@@ -203,14 +203,12 @@ def sentence_on_emergence(found):
     if found.source == "point":
         where = f"is {found.periods[best]}" if never == 0 else "does not exist"
         return ended(f"The {found.title} {where} (a point estimate)", found.source)
-    text = f"The {found.title} is most probably {found.periods[best]}"
+    period = f"{found.periods[best]} ({chance(found.proba[best])})"
     if never > found.proba[best]:
         title = found.title.removeprefix("first period in which ")
-        text = f"Most probably {title.replace(' is above', ' is never above')}"
-        text += f" ({chance(never)}); the likeliest first period is {found.periods[best]}"
-    text += f" ({chance(found.proba[best])})"
-    if never <= found.proba[best]:
-        text += f"; there is none with {chance(never)}"
+        text = f"Most probably {title.replace(' is above', ' is never above')} ({chance(never)})"
+        return ended(f"{text}; the likeliest first period is {period}", found.source)
+    text = f"The {found.title} is most probably {period}; with {chance(never)} there is none"
     if best == 0:
         text += ". It is the first period of the data; since when is not known"
     return ended(text, found.source)

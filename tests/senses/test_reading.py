@@ -250,7 +250,7 @@ def test_emergence(fitted, truth, snippets, genre):
     sure = fitted.emergence(0, 0.0, genre=genre).sentence
     assert sure.startswith(
         f"The first period in which the prevalence of sense 0{where} is above 0 is most probably "
-        "1805-1814 (P > 0.99); there is none with P < 0.01. It is the first period of the data;"
+        "1805-1814 (P > 0.99); with P < 0.01 there is none. It is the first period of the data;"
     )
     none = fitted.emergence(0, 1.0, genre=genre).sentence
     assert none.startswith(
