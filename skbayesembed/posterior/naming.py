@@ -81,6 +81,23 @@ def called(names: np.ndarray | None, what: str, k: int) -> str:
     return f"{what} {str(names[k])!r}"
 
 
+def together(names: np.ndarray | None, what: str, numbers: list[int]) -> str:
+    """What one or several are called within a sentence.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.naming import check_names, together
+    >>> together(None, "sense", [0, 2])
+    'senses 0 and 2'
+    >>> together(check_names(["bank", "shore", "sand"], 3, "sense"), "sense", [0, 1, 2])
+    "senses 'bank', 'shore' and 'sand'"
+    """
+    if len(numbers) == 1:
+        return called(names, what, numbers[0])
+    ones = [called(names, what, k).removeprefix(f"{what} ") for k in numbers]
+    return f"{what}s {', '.join(ones[:-1])} and {ones[-1]}"
+
+
 def shares_called(posterior: Posterior) -> list[str]:
     """What the shares of topics are called where traces or diagnostics are of them."""
     names = given_names(posterior, "topic")

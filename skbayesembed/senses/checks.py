@@ -12,6 +12,7 @@ from ..common.checks import (
     check_real,
     check_word_filters,
     is_whole,
+    listed,
 )
 from ..corpus.embedding import check_embedding_draws, source_of
 from ..corpus.text import why_unknown
@@ -111,6 +112,24 @@ def sense_index(estimator, sense):
     """Number of a sense, which may be asked for by its name."""
     names = given_names(estimator.posterior_, "sense")
     return place_of(names, estimator.prevalence_.shape[0], sense, "sense")
+
+
+def sense_indices(estimator, sense):
+    """Numbers of one sense, or of several whose prevalences are added up, a list.
+
+    All senses together always have the prevalence one, and are refused.
+    """
+    several = listed(sense)
+    if several is None:
+        return [sense_index(estimator, sense)]
+    found = [sense_index(estimator, one) for one in several]
+    n_senses = estimator.prevalence_.shape[0]
+    if not 0 < len(set(found)) == len(found) < n_senses:
+        raise ValueError(
+            f"sense must be one sense, or a list of different ones but not of all {n_senses}, got "
+            f"{sense!r}."
+        )
+    return found
 
 
 def word_index(estimator, word):

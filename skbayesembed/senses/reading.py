@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
-from ..posterior.naming import called, check_names, given_names
+from ..posterior.naming import check_names, given_names, together
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import note_on_units, source_of, units_called
 from ..posterior.summary import summarise
-from .checks import sense_index, word_index
+from .checks import sense_indices, word_index
 from .embedding import asides_of
 from .info import SenseTable, sense_info
 from .inputs import genre_index
@@ -47,14 +47,14 @@ _ALREADY = "({}: already above in the first period of the data; since when is no
 _TELLING = 0.01
 
 
-def prevalence_draws(estimator, sense, genre, units="all"):
-    """Draws of a sense's prevalence over periods, ndarray of shape (n_draws, n_periods).
+def prevalence_draws(estimator, senses, genre, units="all"):
+    """Draws of the prevalence of some senses together, ndarray of shape (n_draws, n_periods).
 
     ``units`` as in `prevalence_info`. Without a genre, prevalences are averaged over genres,
     weighted by their shares of the training snippets of all periods. These weights are the same in
     every period, so that a change does not come from the mixture.
     """
-    draws = draws_of(estimator, units)[..., sense]
+    draws = draws_of(estimator, units)[..., senses].sum(axis=-1)
     if genre is not None:
         return draws[:, genre_index(estimator, genre)]
     weights = estimator._cells.sum(axis=1)
@@ -432,7 +432,7 @@ class SenseReadingMixin:
 
     def prevalence_change(
         self,
-        sense: int | str,
+        sense: int | str | Sequence[int | str],
         start: Any,
         end: Any,
         *,
@@ -444,8 +444,9 @@ class SenseReadingMixin:
 
         Parameters
         ----------
-        sense : int or str
-            Number, or name from `name_senses`.
+        sense : int, str or list of these
+            Number, or name from `name_senses`. The prevalences of a list of senses are added up:
+            if a fit divides one sense of the word between two, ask for both together.
         start, end : number, date or str
             Times in the two periods, or their labels.
         genre : label, optional
@@ -497,18 +498,18 @@ class SenseReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        sense = sense_index(self, sense)
+        senses = sense_indices(self, sense)
         at = find_two(self.periods_, start, end)
-        draws = prevalence_draws(self, sense, genre, units)
+        draws = prevalence_draws(self, senses, genre, units)
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         if self.units_ is not None and units == "all":
-            seen, alike = (draws[..., sense] for draws in in_works_seen(self, at))
+            seen, alike = (draws[..., senses].sum(axis=-1) for draws in in_works_seen(self, at))
             entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, units)
-        name = called(given_names(self.posterior_, "sense"), "sense", sense)
+        name = together(given_names(self.posterior_, "sense"), "sense", senses)
         title = f"change of the prevalence of {name}{of} from {before} to {after}"
         found = self._result(summarise(change, prob, **entries), title, {}, prob, units)
         if found.source != "point":
@@ -523,14 +524,19 @@ class SenseReadingMixin:
         return found._noting(*note_on_change_seen(self, found))
 
     def emergence(
-        self, sense: int | str, threshold: float, *, genre: Any = None, units: str = "all"
+        self,
+        sense: int | str | Sequence[int | str],
+        threshold: float,
+        *,
+        genre: Any = None,
+        units: str = "all",
     ) -> Result:
         """Return the posterior of the first period in which a prevalence exceeds a threshold.
 
         Parameters
         ----------
-        sense : int or str
-            Number, or name from `name_senses`.
+        sense : int, str or list of these
+            Number, or name from `name_senses`; a list of senses together.
         threshold : float
             At least 0, less than 1.
         genre : label, optional
@@ -565,15 +571,15 @@ class SenseReadingMixin:
         1.0
         """
         check_is_fitted(self, "posterior_")
-        sense = sense_index(self, sense)
+        senses = sense_indices(self, sense)
         check_real("threshold", threshold, 0, strict=False, high=1)
-        above = prevalence_draws(self, sense, genre, units) > threshold
+        above = prevalence_draws(self, senses, genre, units) > threshold
         first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         of = of_units(self, units) + ("" if genre is None else f" in {genre}")
-        name = called(given_names(self.posterior_, "sense"), "sense", sense)
+        name = together(given_names(self.posterior_, "sense"), "sense", senses)
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []

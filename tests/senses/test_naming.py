@@ -82,3 +82,21 @@ def test_other_names_are_refused(model, names, message):
     with pytest.raises(ValueError, match=message):
         model.name_senses(names)
     assert model.prevalence_info().names is None
+
+
+def test_several_senses_are_asked_for_together():
+    snippets = ["river water flood", "money loan account", "sand wind dune"] * 20
+    years = [1810, 1811] * 30
+    settings = {"draws": 50, "warmup": 20, "chains": 1, "n_starts": 2, "random_state": 0}
+    model = DiSCSenseModel(3, **settings).fit(snippets, times=years)
+    model.name_senses({0: "first", 1: "second"})
+    both, third = (model.prevalence_change(k, 1810, 1811) for k in (["first", 1], 2))
+    # prevalences add up to one
+    np.testing.assert_allclose(both.draws, -third.draws, atol=1e-12)
+    assert "senses 'first' and 'second'" in both.sentence
+    above = model.emergence(["first", "second"], 0.5)
+    alone = model.emergence("first", 0.5)
+    assert above.proba[0] >= alone.proba[0] and above.never <= alone.never
+    for bad in ([0, 0], [0, 1, 2], []):
+        with pytest.raises(ValueError, match="not of all 3"):
+            model.prevalence_change(bad, 1810, 1811)
