@@ -52,7 +52,7 @@ def agreement(posterior):
         return ""
     means = shares_of(posterior["counts"]).mean(axis=1)
     off = 100 * np.ptp(means, axis=0) / np.maximum(means.mean(axis=0), 1e-300)
-    alike = np.floor(100 * posterior.attrs["chain_similarity"]) / 100
+    alike = np.floor(100 * posterior.attrs["chain_similarity"] + 1e-9) / 100
     return (
         f"In all chains topics have the same words (cosines of {alike:.2f} or more), and their "
         f"shares differ by {two_digits(np.median(off))} % in the median, {two_digits(off.max())} % "
