@@ -118,7 +118,9 @@ def of_dirichlet(seed, n_documents, n_components=20, **options):
 
 def rows_of(*path):
     """Rows of a table of texts."""
-    with gzip.open(Path(os.environ["SKBAYESEMBED_DATA"]).joinpath(*path), "rt") as file:
+    csv.field_size_limit(2**24)
+    place = Path(os.environ["SKBAYESEMBED_DATA"]).joinpath(*path)
+    with gzip.open(place, "rt", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -311,8 +311,8 @@ def _not_mixed(posterior):
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
         f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}Intervals of "
-        "shares, and of effects on them, are none. Where topics are features, or settings are searched "
-        f"for, solver='vi' needs no mixing; else: {_to_mix(posterior, index)}."
+        "shares, and of effects on them, are none. Where topics are features, or settings are "
+        f"searched for, solver='vi' needs no mixing; else: {_to_mix(posterior, index)}."
         f"{within(posterior)}"
     )
 
