@@ -124,15 +124,20 @@ def rows_of(*path):
         return list(csv.DictReader(file))
 
 
-def paragraphs():
-    """Short and long documents of the size that papers have: how far the default comes."""
+def paragraphs_of_addresses():
+    """4,000 paragraphs of State of the Union addresses."""
     addresses = rows_of("state_of_the_union", "state_of_the_union.csv.gz")
     parts = [p for row in addresses for p in row["text"].split("\n") if len(p.split()) >= 20]
     chosen = np.sort(np.random.default_rng(0).permutation(len(parts))[:4000])
+    return [parts[i] for i in chosen]
+
+
+def paragraphs():
+    """Short and long documents of the size that papers have: how far the default comes."""
     releases = [row["text"] for row in rows_of("congress", "senate_press_releases.csv.gz")]
     dirichlet, weak = {"word_model": "dirichlet"}, {"likelihood_power": 0.2}
     kinds = [dirichlet | {"thin": 1}, dirichlet, weak | {"thin": 1}, weak, {"thin": 1}, {}]
-    for texts, more in (([parts[i] for i in chosen], [dirichlet | LONGER]), (releases, [])):
+    for texts, more in ((paragraphs_of_addresses(), [dirichlet | LONGER]), (releases, [])):
         options = {"stop_words": "english", "random_state": 0}
         vectors = BayesianSGNS(30, solver="map", max_features=3000, **options).fit(texts)
         for kind in kinds + more:

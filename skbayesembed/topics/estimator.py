@@ -420,12 +420,14 @@ class GaussianLDA(
         Parameters
         ----------
         X, y
-            As in ``fit``; the same errors are raised.
+            As in ``fit``; the same errors are raised. Within a pipeline, what the steps before
+            return: with a `CountVectorizer` in front, raw texts would be read as other words.
 
         Returns
         -------
         Cost
-            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``.
+            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``, of one
+            fit.
 
         Examples
         --------
