@@ -2,7 +2,8 @@
 
 Run ``python benchmarks/persistence.py`` with ``SKBAYESEMBED_DATA`` set. The model is
 ``BayesianSGNS(20, solver="gibbs", draws=200, chains=2)`` on the inaugural addresses, before it is
-asked for an interval by documents and after; the file has 120,000 words of 300 dimensions.
+asked for an interval by documents and after, and 15 topics of both word models of 4,000
+paragraphs of State of the Union addresses; the file has 120,000 words of 300 dimensions.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from topics_mixing import paragraphs_of_addresses
 
 import skbayesembed
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.io import load_vectors
 
 
@@ -52,6 +54,21 @@ def models(folder):
     sizes(model, folder, "asked")
 
 
+def topics(folder):
+    """Default numbers of draws; short chains, whose files are as large as those of long ones."""
+    texts = paragraphs_of_addresses()
+    options = {"stop_words": "english", "random_state": 0}
+    words = BayesianSGNS(30, solver="map", max_features=3000, **options).fit(texts)
+    for word_model in ("gaussian", "dirichlet"):
+        model = GaussianLDA(
+            15, embedding=words, word_model=word_model, warmup=50, thin=1, **options
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(texts)
+        sizes(model, folder, f"topics, {word_model}")
+
+
 def vectors(folder):
     """A few words of a large file."""
     path = folder / "vectors.txt"
@@ -70,3 +87,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         vectors(Path(name))
         models(Path(name))
+        topics(Path(name))

@@ -1,6 +1,6 @@
 """What helps when the chains of a topic model do not mix?
 
-    SKBAYESEMBED_DATA=... python benchmarks/topics_mixing.py gaussian dirichlet
+    SKBAYESEMBED_DATA=... python benchmarks/topics_mixing.py gaussian dirichlet paragraphs
 
 gaussian
     One chain of the default length each, from vectors of the same texts; printed is for how many
@@ -13,6 +13,8 @@ dirichlet
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import os
 import time
 import warnings
@@ -24,9 +26,12 @@ from topics import load
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
+from skbayesembed.posterior.summary import ess
+from skbayesembed.topics.mixing import shares_of
 from skbayesembed.topics.recording import share_rhat, unmixed_topics
 
 LONG = {"warmup": 1000, "draws": 200, "thin": 10}
+LONGER = {"warmup": 2000, "thin": 50}
 
 
 def newsgroups(n):
@@ -111,7 +116,50 @@ def of_dirichlet(seed, n_documents, n_components=20, **options):
     )
 
 
-PARTS = {"gaussian": gaussian, "dirichlet": dirichlet}
+def rows_of(*path):
+    """Rows of a table of texts."""
+    csv.field_size_limit(2**24)
+    place = Path(os.environ["SKBAYESEMBED_DATA"]).joinpath(*path)
+    with gzip.open(place, "rt", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def paragraphs_of_addresses():
+    """4,000 paragraphs of State of the Union addresses."""
+    addresses = rows_of("state_of_the_union", "state_of_the_union.csv.gz")
+    parts = [p for row in addresses for p in row["text"].split("\n") if len(p.split()) >= 20]
+    chosen = np.sort(np.random.default_rng(0).permutation(len(parts))[:4000])
+    return [parts[i] for i in chosen]
+
+
+def paragraphs():
+    """Short and long documents of the size that papers have: how far the default comes."""
+    releases = [row["text"] for row in rows_of("congress", "senate_press_releases.csv.gz")]
+    dirichlet, weak = {"word_model": "dirichlet"}, {"likelihood_power": 0.2}
+    kinds = [dirichlet | {"thin": 1}, dirichlet, weak | {"thin": 1}, weak, {"thin": 1}, {}]
+    for texts, more in ((paragraphs_of_addresses(), [dirichlet | LONGER]), (releases, [])):
+        options = {"stop_words": "english", "random_state": 0}
+        vectors = BayesianSGNS(30, solver="map", max_features=3000, **options).fit(texts)
+        for kind in kinds + more:
+            begun = time.process_time()
+            model = GaussianLDA(15, embedding=vectors, n_jobs=2, **options, **kind)
+            of_paragraphs(model.fit(texts).posterior_, kind, begun)
+
+
+def of_paragraphs(posterior, kind, begun):
+    """Print a row for one fit."""
+    rhat, size = share_rhat(posterior), ess(shares_of(posterior["counts"]))
+    densities = ", ".join(f"{lp:.0f}" for lp in posterior.stats["lp"].mean(axis=1))
+    print(
+        f"{kind}: thin {posterior.attrs['thin']}; above 1.2 {(rhat > 1.2).sum()}, median "
+        f"{np.median(rhat):.2f}, up to {rhat.max():.3g}; effective draws {size.min():.1f} and "
+        f"more, median {np.median(size):.0f}, of {posterior.n_chains * posterior.n_draws}; log "
+        f"densities {densities}; {time.process_time() - begun:.0f} s of CPU",
+        flush=True,
+    )
+
+
+PARTS = {"gaussian": gaussian, "dirichlet": dirichlet, "paragraphs": paragraphs}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])

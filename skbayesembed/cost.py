@@ -55,7 +55,9 @@ _MAY_GO_ON = "(what is 'auto' goes on where starts or draws do not agree: from {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Cost(Table):
-    """Estimated cost of a fit on this machine, a table with a row for each part.
+    """Estimated cost of one fit on this machine, a table with a row for each part.
+
+    A search by ``GridSearchCV`` makes one fit for each candidate and fold, and a last one.
 
     Searches for modes and ascents of a bound end when they have converged. Their parts are the
     measured seconds of a step times the usual number of steps, and may be wrong by a factor of 3.
@@ -159,7 +161,7 @@ class Cost(Table):
         elif first is not None:
             later = f"; then {duration(first.seconds)} for the first question"
         return (
-            f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
+            f"About {duration(self.seconds)} for one fit on {self.n_jobs} thread(s), "
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
             f"{later}"
         )

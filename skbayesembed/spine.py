@@ -41,8 +41,6 @@ DRAW_BUDGET = 2**30
 CHAINS = ("gibbs", "hmc")
 # Solvers that draw from one approximation; the draws are independent and make one chain.
 APPROXIMATE = ("vi", "laplace")
-# Steps from draw to draw with which chains begin where thin is "auto".
-AUTO_THIN = 2
 # What ends messages about numbers that are not finite.
 _EXTREME = (
     "Some number is too large or too small to compute with: look for one among the priors, the "
@@ -117,6 +115,8 @@ class Room:
         Purposes that random numbers are drawn for, ``"solve"`` among them.
     auto : bool
         Whether ``solver="auto"`` is allowed, which the room has settled before `fit` is called.
+    auto_thin : int
+        Steps from draw to draw with which chains begin where ``thin="auto"``.
     """
 
     solvers: Mapping[str, Callable[..., Result]]
@@ -127,6 +127,7 @@ class Room:
     diagnose: Callable[[Any, Any, Posterior], None]
     streams: tuple[str, ...] = ("pose", "solve")
     auto: bool = False
+    auto_thin: int = 1
 
 
 @dataclass
@@ -358,7 +359,7 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     return Settings(
         draws=int(e.draws),
         warmup=int(e.warmup),
-        thin=AUTO_THIN if isinstance(e.thin, str) else int(e.thin),
+        thin=room.auto_thin if isinstance(e.thin, str) else int(e.thin),
         stride=int(stride),
         moments=moments is not None,
         rows=size.rows if sparse else None,

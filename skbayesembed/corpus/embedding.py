@@ -240,7 +240,9 @@ def source_of_words(embedding):
     if not isinstance(source, WordVectors):
         raise ValueError(
             "embedding must be a mapping from words to vectors where X holds documents, got an "
-            f"array of shape {source.shape}, which is for the columns of a count matrix."
+            f"array of shape {source.shape}, which is for the columns of a count matrix. Within a "
+            "pipeline give this step what those before it return: "
+            "pipe['topics'].estimate_cost(pipe[0].transform(texts))."
         )
     return source
 

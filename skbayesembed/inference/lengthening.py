@@ -18,6 +18,8 @@ from .contracts import Result
 
 # Recorded draws of a chain below which it is not made longer.
 _FEWEST = 4
+# Draws that are worth this share of independent ones are enough, or this share of those recorded.
+_ENOUGH, _OF_RECORDED = 0.1, 0.2
 # What statistics of the moves that lead to a draw are of two draws' moves together.
 _TOGETHER = {
     "acceptance": np.mean,
@@ -25,6 +27,11 @@ _TOGETHER = {
     "divergent": np.sum,
     "tree_depth": np.max,
 }
+
+
+def wanted(settings: Settings, n_chains: int) -> float:
+    """Effective draws that are enough; of draws that are not recorded whole fewer can be had."""
+    return n_chains * min(_ENOUGH * settings.draws, _OF_RECORDED * settings.recorded)
 
 
 def lengthened(

@@ -11,7 +11,7 @@ from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
-from ..inference.lengthening import lengthened
+from ..inference.lengthening import lengthened, wanted
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import ess, rhat
@@ -43,9 +43,8 @@ _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 _REMEMBERED = 40
 # R-hat of prevalences up to which chains that are longer often mix.
 _SLIGHT = 1.1
-# Draws that are worth this share of independent ones are enough, or this share of those recorded;
-# distance of draws up to which chains are made longer otherwise.
-_ENOUGH, _OF_RECORDED, _MOST_THIN = 0.1, 0.2, 8
+# Distance of draws up to which chains are made longer.
+_MOST_THIN = 8
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -121,8 +120,7 @@ def run(estimator, sample, settings):
     """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
     if estimator.thin != "auto":
         return sample(settings, None)
-    # of draws that are not recorded whole fewer can be had
-    n = min(_ENOUGH * settings.draws, _OF_RECORDED * settings.recorded) * estimator.chains
+    n = wanted(settings, estimator.chains)
     return lengthened(sample, settings, lambda result: _tell_enough(result, n), _MOST_THIN)
 
 

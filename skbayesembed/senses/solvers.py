@@ -197,4 +197,5 @@ ROOM = Room(
     labels=recording.labels,
     diagnose=recording.diagnose,
     streams=("starts", "solve", "choice"),
+    auto_thin=2,
 )

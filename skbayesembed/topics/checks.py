@@ -58,7 +58,7 @@ def check_parameters(estimator):
     check_choice("features", e.features, ("mean", "mean_std"))
     check_word_filters(e)
     check_feature_names(e.feature_names)
-    check_chain_length(e)
+    check_chain_length(e, auto=True)
     check_embedding_draws(e)
     check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)

@@ -150,11 +150,16 @@ class GaussianLDA(
         Train only on the most frequent words.
     feature_names : list of str or None, default=None
         Words of the columns if X is a count matrix. None uses the column names of a DataFrame.
-    draws, warmup, chains, thin : int, default=100, 200, 2, 1
-        Each of ``chains`` chains makes ``warmup`` sweeps, then records ``draws`` draws, ``thin``
-        sweeps apart. All chains start from the same k-means clusters (with
-        ``word_model="dirichlet"`` after ten sweeps of ``"vi"``), so their agreement says nothing
-        about other modes.
+    draws, warmup, chains : int, default=100, 200, 2
+        Each of ``chains`` chains makes ``warmup`` sweeps, then records ``draws`` draws. All chains
+        start from the same k-means clusters (with ``word_model="dirichlet"`` after ten sweeps of
+        ``"vi"``), so their agreement says nothing about other modes.
+    thin : int or "auto", default="auto"
+        Number of sweeps from draw to draw. With ``"auto"``, chains of ``"gibbs"`` go on, so that
+        draws are 2, 4, 8 or at most 16 sweeps apart, while the share of some topic has fewer than a
+        tenth as many effective draws as there are draws. They end earlier where half of the R-hats
+        exceed 1.5, since chains that are so far apart hardly come together, and in very large
+        corpora. ``posterior_.attrs["thin"]`` is the distance used.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
@@ -306,7 +311,7 @@ class GaussianLDA(
         draws: int = 100,
         warmup: int = 200,
         chains: int = 2,
-        thin: int = 1,
+        thin: int | str = "auto",
         keep_draws: str = "auto",
         target_accept: float = 0.8,
         max_iter: int = 500,
@@ -415,12 +420,14 @@ class GaussianLDA(
         Parameters
         ----------
         X, y
-            As in ``fit``; the same errors are raised.
+            As in ``fit``; the same errors are raised. Within a pipeline, what the steps before
+            return: with a `CountVectorizer` in front, raw texts would be read as other words.
 
         Returns
         -------
         Cost
-            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``.
+            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``, of one
+            fit.
 
         Examples
         --------

@@ -12,6 +12,7 @@ from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
+from .mixing import agreement, apart, longer, shares_of
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -282,8 +283,7 @@ def _called(posterior, k):
 
 def share_rhat(posterior):
     """Split R-hat of each topic's share of the tokens, (n_topics,)."""
-    sizes = posterior["counts"].sum(axis=-1)
-    return rhat(sizes / sizes.sum(axis=-1, keepdims=True), posterior.n_runs)
+    return rhat(shares_of(posterior["counts"]), posterior.n_runs)
 
 
 def rhat_of_shares(posterior):
@@ -307,22 +307,29 @@ def _not_mixed(posterior):
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
     named = [f"{k} ({_called(posterior, k)}; {found[k]:.2f})" for k in worst]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
-    one = posterior.n_chains == 1
-    advice = "Raise warmup and draws, or lower n_components."
-    if not has_gaussians(posterior):
-        advice = "Raise thin and warmup, up to tenfold, or lower n_components."
-    elif posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
-        advice = (
-            f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
-            "lower n_components; more warmup helps less."
-        )
     return (
-        f"The {'chain has' if one else 'chains have'} not mixed: the split R-hat of the share of "
-        f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
-        f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
-        f"intervals. Where topics are features, or settings are searched for, solver='vi' needs "
-        f"no mixing; else: {advice[0].lower()}{advice[1:]}{within(posterior)}"
+        f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
+        f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
+        f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}Intervals of "
+        "shares, and of effects on them, are none. Where topics are features, or settings are "
+        f"searched for, solver='vi' needs no mixing; else: {_to_mix(posterior, index)}."
+        f"{within(posterior)}"
     )
+
+
+def _to_mix(posterior, index):
+    """What to change where shares of topics ``index`` have not mixed."""
+    if not apart(share_rhat(posterior)):
+        return f"{longer(posterior, index)}, or lower n_components"
+    one = posterior.n_chains == 1
+    where = "half of the R-hats are so large that "
+    where += "the chain is far from settled" if one else "chains are in different places"
+    where += ", which more sweeps hardly change: "
+    if not has_gaussians(posterior):
+        return where + "lower n_components"
+    if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
+        where += f"raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, "
+    return where + "take word_model='dirichlet' or lower n_components"
 
 
 def _compare_chains(counts, attrs):

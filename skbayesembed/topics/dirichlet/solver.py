@@ -11,6 +11,7 @@ from ...inference.chains import Workers
 from ...inference.gibbs import sample_gibbs
 from ...inference.threads import OneBlasThread, serial
 from ...inference.vi import coordinate_ascent
+from .. import mixing
 from ..recording import of_approximation, of_chains
 from ..vi.solver import BOUND_TOLERANCE, pass_over, rates
 from .conditionals import DirichletTopics
@@ -30,15 +31,19 @@ def solve_gibbs(estimator, problem, settings, seed):
         start,
         learn_alpha=problem.learn_alpha,
     )
-    result = sample_gibbs(
-        model,
-        settings,
-        n_chains=estimator.chains,
-        seeds=seed,
-        n_jobs=estimator.n_jobs,
-        verbose=estimator.verbose,
-    )
-    return of_chains(problem, result, "collapsed")
+
+    def sample(settings, states):
+        return sample_gibbs(
+            model,
+            settings,
+            n_chains=estimator.chains,
+            seeds=seed,
+            n_jobs=estimator.n_jobs,
+            verbose=estimator.verbose,
+            states=states,
+        )
+
+    return of_chains(problem, mixing.run(estimator, problem, sample, settings), "collapsed")
 
 
 def solve_vi(estimator, problem, settings, seed):

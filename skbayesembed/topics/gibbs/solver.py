@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...inference.gibbs import sample_gibbs
+from ..mixing import run
 from ..recording import of_chains
 from ..replication.alias import AliasTopics
 from .collapsed import CollapsedTopics
@@ -21,13 +22,17 @@ def solve(estimator, problem, settings, seed):
         clusters=problem.clusters,
         learn_alpha=problem.learn_alpha,
     )
-    result = sample_gibbs(
-        model,
-        settings,
-        n_chains=estimator.chains,
-        seeds=seed,
-        n_jobs=estimator.n_jobs,
-        split_blocks=estimator.chains == 1,
-        verbose=estimator.verbose,
-    )
-    return of_chains(problem, result, kernel)
+
+    def sample(settings, states):
+        return sample_gibbs(
+            model,
+            settings,
+            n_chains=estimator.chains,
+            seeds=seed,
+            n_jobs=estimator.n_jobs,
+            split_blocks=estimator.chains == 1,
+            verbose=estimator.verbose,
+            states=states,
+        )
+
+    return of_chains(problem, run(estimator, problem, sample, settings), kernel)

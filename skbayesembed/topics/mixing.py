@@ -1,0 +1,87 @@
+"""How long chains of topics go on, and what to say of those that have not mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..common.trial import two_digits
+from ..inference.lengthening import lengthened, wanted
+from ..posterior.summary import ess, rhat
+
+# Distance of draws up to which chains are made longer, and the tokens times topics that they may
+# visit for it: some minutes of processor time.
+_MOST_THIN, _MOST_VISITS = 16, 2e11
+# Half of the topics have an R-hat above this where chains are in different places: twenty times as
+# many sweeps did not bring them together (benchmarks/topics_mixing.py).
+APART = 1.5
+# Effective draws of half a chain with which R-hat is about 1.05, and times of autocorrelation after
+# which a chain has left its start.
+_OF_HALF, _LEAVES = 10, 5
+
+
+def run(estimator, problem, sample, settings):
+    """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
+    if estimator.thin != "auto":
+        return sample(settings, None)
+    visits = estimator.chains * settings.draws * problem.documents.n_tokens
+    most = min(_MOST_THIN, _MOST_VISITS / max(1, visits * estimator.n_components))
+    n = wanted(settings, estimator.chains)
+    return lengthened(sample, settings, lambda result: _tell_enough(result, n), int(max(1, most)))
+
+
+def shares_of(counts):
+    """Shares of the topics in the tokens, of draws (..., topic, word) of their counts."""
+    sizes = counts.sum(axis=-1)
+    return sizes / sizes.sum(axis=-1, keepdims=True)
+
+
+def _tell_enough(result, n):
+    """Whether the shares have ``n`` effective draws, or longer chains are no help."""
+    shares = shares_of(result.draws["counts"])
+    return not np.fmin.reduce(ess(shares)) < n or apart(rhat(shares))
+
+
+def apart(found):
+    """Whether chains with these R-hats of the shares are in different places."""
+    return bool(np.nanmedian(found) > APART) if np.isfinite(found).any() else False
+
+
+def agreement(posterior):
+    """What chains that have not mixed have in common, in a sentence; empty of one chain."""
+    if posterior.n_chains < 2:
+        return ""
+    means = shares_of(posterior["counts"]).mean(axis=1)
+    off = 100 * np.ptp(means, axis=0) / np.maximum(means.mean(axis=0), 1e-300)
+    alike = np.floor(100 * posterior.attrs["chain_similarity"] + 1e-9) / 100
+    return (
+        f"In all chains topics have the same words (cosines of {alike:.2f} or more), and their "
+        f"shares differ by {two_digits(np.median(off))} % in the median, {two_digits(off.max())} % "
+        "at most: use words and shares, without intervals, as far as that will do. "
+    )
+
+
+def longer(posterior, index):
+    """What ``thin`` and ``warmup`` topics ``index`` call for, by their effective draws.
+
+    Those of each chain are counted by themselves. Chains that are too short to show how slowly they
+    move call for too little.
+    """
+    attrs, n_chains = posterior.attrs, posterior.n_chains
+    shares = shares_of(posterior["counts"])[..., index]
+    least = min(np.fmin.reduce(sum(ess(chain[None]) for chain in shares)), shares[..., 0].size)
+    sweeps = attrs["draws_made"] * attrs["thin"]
+    slowness = n_chains * sweeps / least
+    thin = _rounded_up(max(2 * _OF_HALF * slowness / attrs["draws_made"], attrs["thin"] + 1))
+    warmup = _rounded_up(max(_LEAVES * slowness, attrs["warmup"], 1))
+    times = (warmup + attrs["draws_made"] * thin) / (attrs["warmup"] + sweeps)
+    return (
+        f"take at least thin={thin}, warmup={warmup} (it is {attrs['thin']} and "
+        f"{attrs['warmup']}, with which one share has {two_digits(least)} effective draws), in "
+        f"{two_digits(times)} times the time"
+    )
+
+
+def _rounded_up(x):
+    """The next whole number with two digits that are not zero."""
+    unit = 10 ** max(0, int(np.floor(np.log10(x))) - 1)
+    return int(np.ceil(x / unit - 1e-9)) * unit
