@@ -13,8 +13,6 @@ With ``s_wv = n_wv sigma(t) sigma(-t)``, the slopes of pairs, and R, their resid
    ``gamma_0 / gamma_k``.
 3. *scales*: the likelihood does not see ``rho K`` with ``-alpha K'``. At the mode the prior alone
    bends the posterior along these, which makes them flat, too; elsewhere the residuals do.
-   ``rho K`` with ``alpha K'`` is what the likelihood sees twice, from either side: the curvature
-   along it is two. Few steps overshoot where it is known.
 
 On text the search takes two to four times as many steps without the second and the third.
 """
@@ -31,8 +29,6 @@ _MORE, _FIRST_ROUNDS = 10, 2
 _FLATTEST = 0.1
 # The least curvature along scales, likewise.
 _LEAST_SCALE = 1e-3
-# Half of what the root of the inverse curvature is less than one where both sides move alike.
-_ALIKE = 0.5 * (1.0 - 0.5**0.5)
 # What stands in for zero: moments, relative to the largest, sums, and mean blocks of a component.
 _LEAST, _TINY, _ABSENT = 1e-8, 1e-30, 1e-8
 
@@ -50,15 +46,11 @@ class Preconditioner:
         What curvature along exchanges is at least, relative to that of the words.
     rounds : int
         Rounds of subspace iteration of the first `refresh`.
-    alike : bool
-        Whether to know of the curvature where both sides move alike.
     """
 
-    def __init__(
-        self, prior, residuals, dtype, flattest=_FLATTEST, rounds=_FIRST_ROUNDS, alike=False
-    ):
+    def __init__(self, prior, residuals, dtype, flattest=_FLATTEST, rounds=_FIRST_ROUNDS):
         self._residuals, self._dtype, self._tau = residuals, dtype, prior.tau
-        self._flattest, self._rounds, self._knows_alike = flattest, rounds, alike
+        self._flattest, self._rounds = flattest, rounds
         # the prior's precision of a word, in units of tau
         self._words = [np.mean(prior.diagonal(side) / prior.tau, axis=1) for side in (0, 1)]
         self._right = None
@@ -89,10 +81,6 @@ class Preconditioner:
         # where a scale moves component k along l, both sides' shares of the prior add up
         spans = [turned[i] * np.sqrt(sums[i][:, None] / (total * gamma)) for i in (0, 1)]
         scale = [(spans[i] ** 2).T @ (roots[i] ** 2 * shares[i]) for i in (0, 1)]
-        if self._knows_alike:
-            # spans are orthonormal as far as slopes are a product of their margins
-            longest = max(np.linalg.norm(span.T @ span, 2) for span in spans)
-            self._alike = self._dtype(_ALIKE / max(longest, 1.0))
         self._maps, self._roots, self._spans = (self._cast(x) for x in (maps, roots, spans))
         self._soft = self._cast([left, self._right])
         # of the residuals within the span of the vectors, whitened
@@ -132,7 +120,6 @@ class Preconditioner:
     def multiply(self, x):
         """``x`` of shape (2, n_words, n_components) times the approximate inverse, in place."""
         white = self._white(x)
-        self._shorten(white)
         inside = [self._soft[i].T @ white[i] for i in (0, 1)]
         along, across, scale = self._factors
         moved = [self._spans[i].T @ white[i] for i in (0, 1)]
@@ -140,22 +127,8 @@ class Preconditioner:
         for i, turn in ((0, apart), (1, -apart.T)):
             white[i] += self._soft[i] @ (along * inside[i] + across * inside[1 - i])
             white[i] += self._spans[i] @ turn
-        self._shorten(white)
-        for i in (0, 1):
             white[i] *= self._roots[i]
             np.matmul(white[i], self._maps[i].T, out=x[i])
-
-    def _shorten(self, white):
-        """Multiply by the root of the inverse curvature where both sides move alike, in place.
-
-        Applied before all else and after it, it leaves the whole positive.
-        """
-        if not self._knows_alike:
-            return
-        moved = [self._spans[i].T @ white[i] for i in (0, 1)]
-        alike = self._alike * (moved[0] + moved[1].T)
-        for i, turn in ((0, alike), (1, alike.T)):
-            white[i] -= self._spans[i] @ turn
 
     def flat(self, x):
         """Of `multiply`, what exchanges and scales add to words where the curvature is small.

@@ -8,12 +8,6 @@ from .balance import balanced
 from .preconditioner import Preconditioner
 from .residuals import Residuals
 
-# Above so many words steps are to be taken at their first length: what is flat along exchanges is
-# taken for steeper, and where both sides move alike the preconditioner knows it. Every third of
-# the first thirty steps is shortened otherwise, at an evaluation each.
-_MANY = 5_000
-_OF_MANY = {"flattest": 0.3, "alike": True}
-
 
 class SGNSSurface:
     """`Surface` of an `SGNSModel`, in single or double precision.
@@ -36,9 +30,7 @@ class SGNSSurface:
     def __init__(self, model, theta, dtype, run):
         self._model, self._residuals = model, Residuals(model.pairs, run)
         self._run = run
-        many = model.n_words > _MANY and model.anchors is None
-        options = _OF_MANY if many else {}
-        self._preconditioner = Preconditioner(model.prior, self._residuals, dtype, **options)
+        self._preconditioner = Preconditioner(model.prior, self._residuals, dtype)
         self._is_single = dtype is np.float32
         self.point = np.stack(list(model.unpack(theta).values())).astype(dtype)
 

@@ -9,7 +9,6 @@ from skbayesembed import GraphPrior, InformativePrior
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.mode import _minimize, find_mode
-from skbayesembed.sgns import surface as surface_module
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.laplace.hessian import Hessian
 from skbayesembed.sgns.model import SGNSModel
@@ -56,14 +55,6 @@ def model(request, pairs):
     return build(pairs, **CASES[request.param])
 
 
-@pytest.fixture(params=[False, True], ids=["few words", "many words"])
-def many(request, monkeypatch):
-    """Whether the model is climbed as those of many words are, where no anchors are held."""
-    if request.param:
-        monkeypatch.setattr(surface_module, "_MANY", 0)
-    return request.param
-
-
 def start_of(model, seed=0):
     return model.pack(spectral_start(model, np.random.default_rng(seed), serial))
 
@@ -96,7 +87,7 @@ def matrix(model, surface):
     return np.array(columns)
 
 
-def test_preconditioner_is_positive_and_near_the_inverse(model, many):
+def test_preconditioner_is_positive_and_near_the_inverse(model):
     """At the mode, and positive definite and symmetric at a start too."""
     theta, _ = find_mode(model, start_of(model), warn=False)
     for where in (theta, model.pack(model.start(np.random.default_rng(3)))):
@@ -122,7 +113,7 @@ def test_preconditioner_is_positive_and_near_the_inverse(model, many):
     assert spread[1] < 0.8 * spread[0]
 
 
-def test_the_mode_is_that_of_plain_lbfgs(model, many):
+def test_the_mode_is_that_of_plain_lbfgs(model):
     """From whatever start, and in fewer iterations."""
     theta, facts = find_mode(model, start_of(model), warn=False)
     assert facts["converged"]
@@ -138,7 +129,7 @@ def test_the_mode_is_that_of_plain_lbfgs(model, many):
         np.testing.assert_array_equal(alpha[model.anchors], model.anchor_values)
 
 
-def test_double_precision_takes_over(model, many):
+def test_double_precision_takes_over(model):
     """A tolerance that single precision cannot meet is met."""
     theta, facts = find_mode(model, start_of(model), tol=1e-13)
     assert facts["converged"]
@@ -147,7 +138,7 @@ def test_double_precision_takes_over(model, many):
     assert np.abs(gradient * model.scale).max() < 1e-4
 
 
-def test_starts_and_threads(pairs, many):
+def test_starts_and_threads(pairs):
     """Starts of two seeds end at the same mode; threads change no bit."""
     model, found = build(pairs), []
     for seed, n_threads in ((0, 1), (0, 2), (1, 1)):
