@@ -9,6 +9,11 @@ so that pairs differ. Text is counted in parts, as on several machines, here one
 and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0). With ``--solver vi``
 it approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
 
+With ``--log FILE`` the search writes a line for each of its iterations: the iteration, evaluations
+of the log density so far, CPU seconds since the fit began, the log density and what was gained. The
+first line names the kernels of BLAS, on which much of the time depends: OpenBLAS has a choice of
+them, which ``OPENBLAS_CORETYPE`` overrides.
+
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
 (reading the text and replacing words are part of both; numba's compilation, of a small fit before,
 of the latter alone).
@@ -24,8 +29,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
+from skbayesembed.inference.ascent import Ascent
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 # Share of its rank by which a word of a copy may differ.
@@ -91,6 +98,30 @@ def peak():
         return next(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1e6
 
 
+def log_iterations(path):
+    """Have every step of a search from here on write a line to a file."""
+    begun, evaluations, steps = time.process_time(), 0, 0
+    advance = Ascent.advance
+    file = open(path, "w", buffering=1)  # noqa: SIM115
+    kernels = {i.get("architecture") for i in threadpool_info() if i["user_api"] == "blas"}
+    print(f"kernels of BLAS: {', '.join(sorted(map(str, kernels)))}", file=file)
+
+    def logged(ascent, *arguments):
+        nonlocal evaluations, steps
+        before = ascent.n_evaluations
+        accepted = advance(ascent, *arguments)
+        evaluations, steps = evaluations + ascent.n_evaluations - before, steps + 1
+        cpu = time.process_time() - begun
+        print(
+            f"{steps} {evaluations} {cpu:.1f} {ascent.value:.3f} {ascent.gain:.4g}"
+            f"{'' if accepted else ' no step'}",
+            file=file,
+        )
+        return accepted
+
+    Ascent.advance = logged
+
+
 def compile_kernels(options):
     """Fit something small with the kernels of large vocabularies."""
     rng = np.random.default_rng(0)
@@ -107,6 +138,7 @@ def main():
     parser.add_argument("--solver", choices=["map", "vi"], default="map")
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--log", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     path = Path(os.environ["SKBAYESEMBED_DATA"]) / TEXT
@@ -137,6 +169,8 @@ def main():
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
     if args.iterations == 0:
         return
+    if args.log is not None:
+        log_iterations(args.log)
     model = BayesianSGNS(args.components, **options).fit(shard)
     stages.end(args.solver)
     print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
