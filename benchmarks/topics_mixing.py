@@ -60,7 +60,7 @@ def compared(texts, vectors, n_components, **options):
         ("and n_components=5", {"n_components": 5}),
         ("likelihood_power=0.5", {"likelihood_power": 0.5}),
     ):
-        settings = {"n_components": n_components, "likelihood_power": 0.2, "chains": 1}
+        settings = {"n_components": n_components, "likelihood_power": 0.2, "chains": 1, "thin": 1}
         begun = time.process_time()
         model = GaussianLDA(embedding=vectors, random_state=0, **settings | options | more)
         posterior = model.fit(texts).posterior_
@@ -100,7 +100,7 @@ def of_dirichlet(seed, n_documents, n_components=20, **options):
     begun = time.process_time()
     model = GaussianLDA(
         n_components, embedding=vectors[seen], word_model="dirichlet", min_count=1,
-        random_state=seed, **options,
+        random_state=seed, **{"thin": 1} | options,
     ).fit(counts[rows][:, seen])  # fmt: skip
     posterior, rhat = model.posterior_, share_rhat(model.posterior_)
     sizes = posterior["counts"].sum(axis=-1)
@@ -152,8 +152,8 @@ def of_paragraphs(posterior, kind, begun):
     densities = ", ".join(f"{lp:.0f}" for lp in posterior.stats["lp"].mean(axis=1))
     print(
         f"{kind}: thin {posterior.attrs['thin']}; above 1.2 {(rhat > 1.2).sum()}, median "
-        f"{np.median(rhat):.2f}, up to {rhat.max():.3g}; effective draws {size.min():.1f} and "
-        f"more, median {np.median(size):.0f}, of {posterior.n_chains * posterior.n_draws}; log "
+        f"{np.nanmedian(rhat):.2f}, up to {np.nanmax(rhat):.3g}; effective draws "
+        f"{np.nanmin(size):.1f} and more, median {np.nanmedian(size):.0f}, of {posterior.n_chains * posterior.n_draws}; log "
         f"densities {densities}; {time.process_time() - begun:.0f} s of CPU",
         flush=True,
     )
