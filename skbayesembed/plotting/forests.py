@@ -192,6 +192,7 @@ def _over_settings(table):
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
     return Rows(
         labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
+        few=np.array([table.verdicts[i] == "no data" for i in known], dtype=bool),
         groups=groups if any(table.entries) else None,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regress
 from skbayesembed.plotting import marks
@@ -359,6 +360,18 @@ def test_slopes_over_settings():
     assert several.verdicts == table.verdict.tolist() * 2
     assert "'positive' is the same" in repr(several)
     plotting.ForestDisplay.from_result(several)
+
+
+def test_settings_without_data_are_hollow():
+    """An answer that is called no data in the table is not drawn as one that rests on data."""
+    answer = Bunch(mean=0.2, interval=np.array([0.1, 0.3]), verdict="no data", prob_increase=0.99)
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    texts = ["the cat sat", "a dog sat"] * 10
+    table = over_settings(model, texts, lambda fitted: answer, {"window": [2, 3]}, own=False)
+    display = plotting.ForestDisplay.from_result(table)
+    assert "hollow" in display.ax_.get_xlabel()
+    assert len(display.intervals_.get_segments()) == 2
+    assert np.all(np.asarray(display.intervals_.get_alpha()) < 1.0)
 
 
 @pytest.mark.parametrize(
