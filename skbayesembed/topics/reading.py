@@ -204,8 +204,10 @@ class TopicTable(Table):
         if (self.source or "").split(", ")[0] == "vi":
             why = "variational shares have almost no width; do not report these intervals"
         else:
-            these, their = ("this topic", "its interval is") if one else (
-                "these topics", "their intervals are"
+            these, their = (
+                ("this topic", "its interval is")
+                if one
+                else ("these topics", "their intervals are")
             )
             why = (
                 f"hardly any tokens enter or leave {these} between draws, so {their} narrower than "
