@@ -322,7 +322,8 @@ class Regression(Table):
         of_slopes = units_in_words(self.n_units, self.units_name if other else later_name(name))
         return [
             f"(draws of features are for another sample of {of_fit}, slopes for one of "
-            f"{of_slopes}: the units of fit are others than those of the regression, or of more documents)"
+            f"{of_slopes}: the units of fit are others than those of the regression, or of more "
+            "documents)"
         ]
 
     def _note_on_terms(self):

@@ -372,7 +372,7 @@ def test_features_that_rest_on_units():
             warnings.simplefilter("always")
             regress(features, y, error="berkson")
             table = regress(features, y, np.arange(18) // 3, error="berkson")
-        other = "(draws of features are for another sample of 18 units, slopes for one of 6: "
+        other = "(draws of features are for another sample of 18 units, slopes for one of 6 units: "
         assert (other in repr(table)) == (units is None)
         told = [one for one in caught if "features rest on" in str(one.message)]
         assert len(told) == (units is not None)
