@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -39,6 +39,10 @@ _PATIENCE = 20.0
 _BRIEF = 5.0
 # Below answers of estimators that could know of units, and were asked not to.
 _OF_MODEL = "(uncertainty='model': intervals are for these texts alone, not for other units)"
+# The note of settings that an interruption left without an answer.
+_INTERRUPTED = "interrupted"
+# Parameters with more of which a fit takes longer.
+_SIZES = ("n_components", "n_senses", "n_periods", "draws", "warmup", "chains", "window")
 # Behind the estimator's own setting.
 _OWN = " (own)"
 # Probabilities that answers may have, and what of; those of differences have a sign.
@@ -238,7 +242,10 @@ class OverSettings(Table):
 
     def _notes(self):
         known = np.isfinite(self.mean)
-        failed = len({str(p) for p, k in zip(self.params, known, strict=True) if not k})
+        without = [(str(p), note) for p, k, note in
+                   zip(self.params, known, self.notes, strict=True) if not k]  # fmt: skip
+        stopped = {params for params, note in without if note == _INTERRUPTED}
+        failed = len({params for params, _ in without} - stopped)
         lines = []
         for entry in dict.fromkeys(self.entries):
             here = np.flatnonzero(known & (np.array(self.entries) == entry))
@@ -255,6 +262,7 @@ class OverSettings(Table):
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []
+        lines += [f"({len(stopped)} not run to the end)"] if stopped else []
         return lines + super()._notes()
 
     def _over(self, rows):
@@ -273,10 +281,10 @@ class OverSettings(Table):
             return ""
         low, high = interval[:, 0].max(), interval[:, 1].min()
         if low > high:
-            return f"; no value is in all {n} intervals"
+            return f"; no value is in {_all(n, 'interval')}"
         ends = dict.fromkeys((shown(low), shown(high)))
         shared = "the value " if len(ends) == 1 else "the values from "
-        return f"; all {n} intervals contain {shared}{' to '.join(ends)}"
+        return f"; {_all(n, 'interval')} contain {shared}{' to '.join(ends)}"
 
     def _decided(self, rows):
         """What signs and verdicts are over the rows of several settings, a list of texts."""
@@ -299,7 +307,9 @@ class OverSettings(Table):
         side = np.where(interval[:, 0] > 0, 1, np.where(interval[:, 1] < 0, -1, 0))
         n, plus, minus = rows.size, np.count_nonzero(side > 0), np.count_nonzero(side < 0)
         if not side.any():
-            return f"the sign is not decided in any of the {n} settings: all intervals contain zero"
+            where = "either setting" if n == 2 else f"any of the {n} settings"
+            every = "both" if n == 2 else "all"
+            return f"the sign is not decided in {where}: {every} intervals contain zero"
         found = ("not decided", "positive", "negative")
         mine = f" (own: {found[side[own][0]]})" if own.any() else ""
         counts = zip(found[1:], (plus, minus), strict=True)
@@ -316,7 +326,9 @@ class OverSettings(Table):
         held = own[0] if own.size else found[np.argmax(counts)]
         called = called.format(str(held))
         if found.size == 1:
-            return f"{called} is the same in all {rows.size} settings"
+            return f"{called} is the same in {_all(rows.size, 'setting')}"
+        if own.size and rows.size == 2:
+            return f"{called} changes in the other setting"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
         return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
 
@@ -387,6 +399,9 @@ def over_settings(
         that may have either, differ from those of the own setting. Answers with the verdict
         ``"no data"`` are counted in a separate line and left out of these.
 
+        Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
+        ``"interrupted"``.
+
     Raises
     ------
     TypeError
@@ -396,6 +411,8 @@ def over_settings(
         not allowed.
     NotFittedError
         If ``own="fitted"`` and the estimator is not.
+    KeyboardInterrupt
+        If interrupted before any setting was finished.
 
     Notes
     -----
@@ -404,8 +421,8 @@ def over_settings(
 
     Notes say how many fits there will be, about how long they take if that is more than some
     seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines),
-    and, after the first fit, about how long the others take. First questions with intervals by
-    units are included.
+    and, after the first fit, about how long the others take if they are like it. First questions
+    with intervals by units are included.
 
     Examples
     --------
@@ -461,18 +478,50 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     first = clone(estimator).set_params(**settings[rest[0]]) if n > 1 else None
     took = _expected(first, X, fit_params) * -(-n // workers)
     about = f", about {duration(took)}" if took > _BRIEF else ""
-    note_user(f"over_settings: {_number(n, 'fit')}{about}")
-    begun = time.monotonic()
-
-    def job(place):
-        one = clone(estimator).set_params(**settings[rest[place]])
-        return delayed(_ask)(one, X, question, fit_params, (place, n, begun, workers))
-
-    found = dict(zip(rest, Parallel(n_jobs=n_jobs)(map(job, range(n))), strict=True))
+    found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
         found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
-    return [found[i] for i in range(len(settings))]
+    note_user(f"over_settings: {_number(n, 'fit')}{about}")
+    begun, larger = time.monotonic(), _larger([settings[i] for i in rest])
+
+    def job(place):
+        one = clone(estimator).set_params(**settings[rest[place]])
+        turn = _Turn(place, n, begun, workers, larger)
+        return delayed(_placed)(rest[place], one, X, question, fit_params, turn)
+
+    try:
+        for i, answers in _parallel(n_jobs)(map(job, range(n))):
+            found[i] = answers
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        note_user(f"over_settings: interrupted after {len(found)} of {len(settings)} settings")
+    return [found.get(i) or _without_answer(_INTERRUPTED) for i in range(len(settings))]
+
+
+def _parallel(n_jobs):
+    """joblib's `Parallel`, which returns each result once it is there if the backend can do so."""
+    try:
+        return Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    except ValueError:
+        return Parallel(n_jobs=n_jobs)
+
+
+def _placed(place, *given):
+    return place, _ask(*given)
+
+
+def _larger(settings):
+    """Of which parameters some settings have more than the first, so that they take longer."""
+    first, found = settings[0], []
+    for name, value in first.items():
+        if name.rpartition("__")[2] not in _SIZES or not isinstance(value, int):
+            continue
+        others = (one.get(name) for one in settings)
+        if any(isinstance(other, int) and other > value for other in others):
+            found.append(name)
+    return joined(found, "or") if found else ""
 
 
 def _expected(estimator, X, fit_params):
@@ -493,6 +542,10 @@ def _expected(estimator, X, fit_params):
 
 def _number(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _all(n, what):
+    return f"both {what}s" if n == 2 else f"all {n} {what}s"
 
 
 def _with_own(estimator, settings, wanted):
@@ -521,35 +574,76 @@ def _common(values):
     return found.pop() if len(found) == 1 else None
 
 
+class _Turn(NamedTuple):
+    """The number of a fit, how many there are, when the first of them began.
+
+    And how many there are at a time, and of what others have `_larger` values than the first.
+    """
+
+    i: int
+    n: int
+    begun: float
+    workers: int
+    larger: str
+
+
 def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
 
-    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the
-    fit, how many there are, when the first of them began and how many there are at a time: what the
-    first fit notes is not told again. None where the estimator is fitted.
+    A row is (entry, mean, interval, proba, verdict). What the first fit notes is not told again.
+    The ``turn`` is a `_Turn`, None where the estimator is fitted.
     """
-    i, n, begun, workers = turn or (0, 0, time.monotonic(), 1)
-    gone = time.monotonic() - begun
-    if gone > _PATIENCE:
-        note_user(f"over_settings: {i} of {n} fits, {duration(gone)}")
+    if turn is not None:
+        _tell_turn(turn)
     try:
-        with warnings.catch_warnings(record=True) as caught, muted(i > 0):
+        with warnings.catch_warnings(record=True) as caught, muted(turn is not None and turn.i > 0):
             warnings.simplefilter("always")
-            answer = question(estimator.fit(X, **fit_params) if turn else estimator)
+            answer = question(estimator if turn is None else _fitted(estimator, X, fit_params))
         rows = _rows_of(answer)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        row = "", np.nan, (np.nan, np.nan), np.nan, ""
-        return [row], f"{type(error).__name__}: {text}", *[None] * 4
-    took = time.monotonic() - begun
-    if i == 0 and n > 1 and took > _BRIEF:
-        others = took * -(-(n - 1) // workers)
-        note_user(f"over_settings: the first took {duration(took)}, the others about "
-                  f"{duration(others)} if they are like it")  # fmt: skip
+        return _without_answer(f"{type(error).__name__}: {text}")
+    if turn is not None:
+        _tell_others(turn)
     note = str(caught[0].message) if caught else ""
     about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
     return rows, note, *about, _name_of_probability(answer)
+
+
+def _fitted(estimator, X, fit_params):
+    """The estimator, fitted to the end."""
+    fitted = estimator.fit(X, **fit_params)
+    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    posterior = getattr(last, "posterior_", None)
+    # a fit keeps the draws made so far, and ends as if nothing had happened
+    if posterior is not None and posterior.attrs.get("interrupted"):
+        raise KeyboardInterrupt
+    return fitted
+
+
+def _without_answer(note):
+    """What `_ask` finds of a setting that has none."""
+    row = "", np.nan, (np.nan, np.nan), np.nan, ""
+    return [row], note, *[None] * 4
+
+
+def _tell_turn(turn):
+    """How far all settings are, where they take long."""
+    gone = time.monotonic() - turn.begun
+    if gone > _PATIENCE:
+        note_user(f"over_settings: {turn.i} of {turn.n} fits, {duration(gone)}")
+
+
+def _tell_others(turn):
+    """How long the others take, after the first."""
+    took = time.monotonic() - turn.begun
+    if turn.i > 0 or turn.n == 1 or took <= _BRIEF:
+        return
+    others = duration(took * -(-(turn.n - 1) // turn.workers))
+    longer = f"; those with larger {turn.larger} take longer" if turn.larger else ""
+    note_user(f"over_settings: the first took {duration(took)}, the others about {others} if they "
+              f"are like it{longer}")  # fmt: skip
 
 
 def _rows_of(answer):

@@ -22,6 +22,7 @@ from .posterior.sentences import (
     sure_of,
     with_signs,
 )
+from .posterior.sources import from_units, later_name, units_in_words
 from .posterior.tables import Column, Table, p_values
 
 if TYPE_CHECKING:
@@ -217,10 +218,7 @@ class Regression(Table):
 
     def _about(self):
         """What the rows are that were regressed."""
-        return f"{self.n_documents:,} documents of {self.n_units:,} units{self._called()}"
-
-    def _called(self):
-        return "" if self.units_name is None else f" ({self.units_name})"
+        return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"
@@ -320,11 +318,12 @@ class Regression(Table):
         other = None not in (name, self.units_name) and name != self.units_name
         if n == self.n_units and not other:
             return []
-        called = "" if name is None else f" ({name})"
+        of_fit = units_in_words(n, name)
+        of_slopes = units_in_words(self.n_units, self.units_name if other else later_name(name))
         return [
-            f"(draws of features are for another sample of {n} units{called}, slopes for one of "
-            f"{self.n_units}{self._called()}: the units of fit are others than those of the "
-            "regression, or of more documents)"
+            f"(draws of features are for another sample of {of_fit}, slopes for one of "
+            f"{of_slopes}: the units of fit are others than those of the regression, or of more "
+            "documents)"
         ]
 
     def _note_on_terms(self):

@@ -70,11 +70,11 @@ def test_static_embeddings(frame):
     assert answers[0].n_units == answers[1].n_units
     np.testing.assert_array_equal(answers[0].interval, answers[1].interval)
     # the column has a name, a list has none
-    assert ["(of 6 units (speaker))" in repr(answer) for answer in answers] == [True, False]
+    assert ["(of 6 speakers)" in repr(answer) for answer in answers] == [True, False]
     pairs = ("river", "money"), ("river", "bank")
     said = [m.similarity_difference(*pairs).sentence for m in (found, plain)]
-    assert "for another sample of 6 units (speaker)" in said[0]
-    assert said[0].replace("6 units (speaker)", "units of the same kind") == said[1]
+    assert "for another sample of 6 speakers" in said[0]
+    assert said[0].replace("6 speakers", "units of the same kind") == said[1]
     assert found.report().find("units") == "6 (speaker)" and plain.units_name_ is None
     np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
 
@@ -86,7 +86,7 @@ def test_embeddings_over_time(frame, times):
     found.fit(df["text"], times=df[times], units=df["speaker"])
     assert found.periods_.labels == [1999, 2000]
     sentence = found.similarity_change("river", "money").sentence
-    assert sentence.count("units (speaker) of 1999") == 1 == sentence.count("(speaker)")
+    assert sentence.count(" speakers in 1999") == 1 == sentence.count(" speakers in 2000")
     same(found, DynamicSGNS(2, **options).fit(TEXTS, times=DATA["year"], units=DATA["speaker"]))
     np.testing.assert_array_equal(
         found.transform(df["text"], times=df[times]), found.transform(TEXTS, times=DATA["year"])

@@ -73,7 +73,7 @@ def test_table():
     options = {"covariates": covariate, "names": ["work", "war"], "error": "berkson"}
     table = regress(draws, y > 0, UNITS, **options)
     assert table.terms.tolist() == ["work", "war", "x0"]
-    assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
+    assert repr(table).startswith("slopes of outcome, 120 documents from 30 units\nterm")
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
     digits = 1 - int(np.floor(np.log10(table.sd[1])))
     mean, low, high = with_signs(table.mean[1], table.interval[1], digits)
@@ -88,7 +88,7 @@ def test_table():
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
         "constant. The interval is for another sample of units of the same kind; the regression "
-        "has 120 documents of 30 units. The model is a linear prob" in said
+        "has 120 documents from 30 units. The model is a linear prob" in said
     )
     assert said.endswith("linear probability model; units are treated as independent.")
     assert "(units are treated as independent: if they are autocorrelated" in repr(table)
@@ -258,7 +258,7 @@ def test_what_an_array_does_not_tell():
     given = regress(draws, y, UNITS, error="berkson")
     np.testing.assert_array_equal(guessed.mean, given.mean)
     with pytest.warns(
-        UserWarning, match=r"30 documents of 30 units are few for 20 slopes: that of"
+        UserWarning, match=r"30 documents from 30 units are few for 20 slopes: that of"
     ):
         table = regress(np.random.default_rng(0).normal(size=(20, 30, 20)), y[:30], error="berkson")
     assert "neither intervals nor p-values" in repr(table)
@@ -355,7 +355,7 @@ def test_units_are_called_by_their_name():
     said = table.sentences["feature 0"]
     assert "is for another sample of 10 units (era); the regression has 120 documents." in said
     assert said.endswith(". Units are treated as independent.")
-    assert "120 documents of 10 units (era)\n" in repr(table)
+    assert "120 documents from 10 units (era)\n" in repr(table)
     assert table.to_frame().attrs["units_name"] == "era"
 
 
@@ -372,7 +372,7 @@ def test_features_that_rest_on_units():
             warnings.simplefilter("always")
             regress(features, y, error="berkson")
             table = regress(features, y, np.arange(18) // 3, error="berkson")
-        other = "(draws of features are for another sample of 18 units, slopes for one of 6: "
+        other = "(draws of features are for another sample of 18 units, slopes for one of 6 units: "
         assert (other in repr(table)) == (units is None)
         told = [one for one in caught if "features rest on" in str(one.message)]
         assert len(told) == (units is not None)

@@ -1,9 +1,13 @@
 """One question over several settings."""
 
+import time
+
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings, regress
@@ -112,7 +116,7 @@ def test_answers_of_several_entries_and_numbers():
              "'larger' changes in 3 of the 3"],
         ),
         ([2, 3, 7], False, ["decided in 2 of 3 settings: positive in 1", "'smaller' changes in"]),
-        ([4], True, ["the sign is the same in all 2", "verdict 'larger' is the same in all 2"]),
+        ([4], True, ["the sign is the same in both", "verdict 'larger' is the same in both"]),
     ],
 )  # fmt: skip
 def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, monkeypatch):
@@ -161,10 +165,10 @@ def test_signs_that_no_setting_decides_do_not_change():
     assert "contain the value 0.100)" in repr(rows_with([0.1] * 2, [[0.1, 0.1], [0.0, 0.2]]))
     apart = rows_with([0.01, -0.4], [[-0.2, 0.2], [-0.5, -0.3]])
     assert "(own: not decided): negative in 1)" in repr(apart)
-    assert "no value is in all 2 intervals" in repr(apart)
+    assert "no value is in both intervals" in repr(apart)
     # points have no interval that could hold zero
     points = rows_with([0.1, -0.1], np.full((2, 2), np.nan))
-    assert "the sign changes in 1 of the 1 other settings" in repr(points)
+    assert "the sign changes in the other setting" in repr(points)
 
 
 def test_verdicts_that_are_only_probable_say_so():
@@ -172,7 +176,7 @@ def test_verdicts_that_are_only_probable_say_so():
     table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=proba)
     first, second = repr(table).splitlines()[1:3]
     assert first.endswith("probably closer") and second.endswith(" 0.99  closer")
-    assert "the verdict 'closer' is the same in all 2" in repr(table)
+    assert "the verdict 'closer' is the same in both settings" in repr(table)
 
 
 def test_sentences():
@@ -191,10 +195,10 @@ def test_sentences():
     verdicts = ["larger", "not decided", "", "no data"]
     table = rows_with(mean, [[10.0, 230.0], [-20.0, 320.0], nan, nan], verdicts=verdicts, **more)
     assert table._resting_on("units").sentence == (
-        "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; all 2 of the "
+        "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; both of the "
         "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
-        "120 (90% interval 10 to 230). The sign is the same in all 2 settings; the verdict "
-        "'larger' changes in 1 of the 1 other settings. Left out: 1 setting without an answer and "
+        "120 (90% interval 10 to 230). The sign is the same in both settings; the verdict "
+        "'larger' changes in the other setting. Left out: 1 setting without an answer and "
         "1 setting with too few data. Each interval is for another sample of units of the same "
         "kind."
     )
@@ -283,6 +287,60 @@ def test_notes_are_told_once(monkeypatch, capsys):
     assert [text.split(": ")[-1][:13] for text in (told[1], *told[4:])] == [
         f"{i} of 3 fits, " for i in range(3)
     ]
+
+
+def test_the_first_fit_says_what_takes_longer(monkeypatch, capsys):
+    monkeypatch.setattr("skbayesembed.settings._BRIEF", -1.0)
+    grid = [{"n_components": [2]}, {"n_components": [3]}]
+
+    def told(**given):
+        over_settings(MODEL, TEXTS, ask, own=False, **given)
+        found = [line for line in capsys.readouterr().err.splitlines() if "the first took" in line]
+        return found[0].partition(" if they are like it")[2]
+
+    assert told(grid=grid) == "; those with larger n_components take longer"
+    # not where the first is the largest
+    assert told(grid=grid[::-1]) == "" == told(grid={"random_state": [1, 2]})
+
+
+def stop_at_four(model):
+    if model.n_components == 4:
+        # what others have finished by then is kept
+        time.sleep(0.5)
+        raise KeyboardInterrupt
+    return ask(model)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+def test_an_interruption_keeps_what_is_finished(backend, capsys):
+    """Also in workers; what was not begun has a note, as what was interrupted."""
+    grid, n_jobs = {"n_components": [2, 3, 4, 5]}, 1 if backend == "sequential" else 2
+    with joblib.parallel_config(backend=backend):
+        table = over_settings(MODEL, TEXTS, stop_at_four, grid, n_jobs=n_jobs)
+    done = np.isfinite(table.mean)
+    assert done[:3].tolist() == [True, True, False] and table.own.tolist() == [True, 0, 0, 0]
+    assert [note == "interrupted" for note in table.notes] == (~done).tolist()
+    assert table.mean[0] == ask(clone(MODEL).fit(TEXTS)).mean
+    assert "(2 not run to the end)" in repr(table) or backend != "sequential"
+    assert f"over_settings: interrupted after {done.sum()} of 4 set" in capsys.readouterr().err
+
+
+def test_an_interrupted_fit_is_no_answer(monkeypatch):
+    """Fits keep the draws made so far and end; the settings after them are not begun."""
+    begun = []
+
+    def fit(self, X, y=None):
+        begun.append(self.window)
+        self._fitted = {"posterior_": Bunch(attrs={"interrupted": self.window == 3})}
+        return self
+
+    monkeypatch.setattr(BayesianSGNS, "fit", fit)
+    for model, name in ((MODEL, "window"), (make_pipeline(clone(MODEL)), "bayesiansgns__window")):
+        begun.clear()
+        table = over_settings(model, TEXTS, lambda fitted: 1.0, {name: [2, 3, 4]}, own=False)
+        assert begun == [2, 3] and table.notes == ["", "interrupted", "interrupted"]
+    with pytest.raises(KeyboardInterrupt):
+        over_settings(MODEL, TEXTS, lambda fitted: 1.0, {"window": [3, 4]}, own=False)
 
 
 @pytest.mark.parametrize(

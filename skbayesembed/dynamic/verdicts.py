@@ -6,6 +6,7 @@ import numpy as np
 
 from ..posterior.deciding import note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import chance, ended, estimate, side_of_zero
+from ..posterior.sources import from_units, later_name
 from .predict import diffusion_draws
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
@@ -203,17 +204,17 @@ def _pairs(found, periods):
     unknown = (None, None)
     parts = zip(found.pairs, found.uses or unknown, found.units_seen or unknown, strict=True)
     name = found.get("settings", {}).get("units_name")
-    called = "" if name is None else f" ({name})", ""
-    parts = zip(parts, periods, called, strict=True)
+    names = name, later_name(name)
+    parts = zip(parts, periods, names, strict=True)
     start, end = (_amount(*part, at, of) for part, at, of in parts)
     return f"{start} and {end}"
 
 
-def _amount(pairs, uses, units, period, called):
+def _amount(pairs, uses, units, period, units_name):
     amount = _counted(pairs, "pair")
     amount = amount if uses is None else f"{_counted(uses, 'use')} ({amount})"
-    of = "" if units is None else f"{_counted(units, 'unit')}{called} of "
-    return f"{amount} in {of}{period}"
+    of = "" if units is None else f" {from_units(units, units_name)}"
+    return f"{amount}{of} in {period}"
 
 
 def _counted(n, what):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from .naming import shares_called
-from .sources import interval_label, source_of, units_called
+from .sources import interval_label, name_of_units, source_of
 from .summary import ess, rhat
 from .tables import Column, Table, entry_labels
 
@@ -142,7 +142,8 @@ def _sizes(estimator, attrs):
     sizes = {item: _NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
              for item, n in found.items()}  # fmt: skip
     if found["units"] is not None:
-        sizes["units"] += units_called(estimator)
+        name = name_of_units(estimator)
+        sizes["units"] += "" if name is None else f" ({name})"
     elif found[rows] is not None:
         sizes["units"] = "none given"
     periods = getattr(estimator, "periods_", None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .deciding import SURE
-from .sources import FEW_UNITS, INDEPENDENT, OTHERS
+from .sources import FEW_UNITS, INDEPENDENT, OTHERS, units_in_words
 from .tables import bounded, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
@@ -123,11 +123,11 @@ def another_sample(n_units: int | None = None, name: str | None = None) -> str:
     --------
     >>> from skbayesembed.posterior.sentences import another_sample
     >>> another_sample(42, "president")
-    'The interval is for another sample of 42 units (president)'
+    'The interval is for another sample of 42 presidents'
     """
     units = "units of the same kind"
     if name is not None and n_units is not None:
-        units = f"{n_units:,} units ({name})"
+        units = units_in_words(n_units, name)
     return f"The interval is for another sample of {units}"
 
 

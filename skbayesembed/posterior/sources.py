@@ -14,8 +14,20 @@ FEWEST_USES = 10
 TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
-NOTE_ON_UNITS = f"({UNITS_OF_ALL}: effective units of the answer, with those of other periods)"
+NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many units the answer rests on, in all periods together)"
 
+# Names of columns of units whose plural has an s: of people, whom texts are by, and of other units.
+_PEOPLE = frozenset(
+    "speaker author writer poet editor journalist reporter translator composer painter president "
+    "senator representative delegate minister member politician user commenter reviewer blogger "
+    "respondent participant interviewee informant subject patient student pupil teacher".split()
+)
+_THINGS = frozenset(
+    "work book novel play poem song letter text document article paper newspaper magazine journal "
+    "publication volume source outlet channel site website domain blog forum thread account "
+    "conversation interview session debate case court school committee group village town "
+    "state region district".split()
+)
 # Differences of probabilities that are none.
 _ROUNDING = 1e-12
 # Of a table, below it.
@@ -95,24 +107,48 @@ def note_on_periods(n: int, what: str) -> str:
     return f"({what} in {where}: figures there are the prior's extrapolation from other periods)"
 
 
-def units_called(estimator: Any) -> str:
-    """The name of the column that units were given as, in brackets; empty where it has none.
+def units_in_words(n: int, name: str | None = None) -> str:
+    """How many units there are, called by the name of their column where it has one.
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> from skbayesembed.posterior.sources import units_called
-    >>> f"42 units{units_called(SimpleNamespace(units_name_='president'))}"
-    '42 units (president)'
+    >>> from skbayesembed.posterior.sources import units_in_words
+    >>> units_in_words(1200, "speaker"), units_in_words(1, "book"), units_in_words(2)
+    ('1,200 speakers', '1 book', '2 units')
+    >>> units_in_words(65, "sitting_no")
+    '65 units (sitting_no)'
     """
-    name = getattr(estimator, "units_name_", None)
-    return "" if name is None else f" ({name})"
+    known = _known_plural(name)
+    what = name.lower() if known and name else "unit"
+    called = "" if known or name is None else f" ({name})"
+    return f"{n:,} {what}{'' if n == 1 else 's'}{called}"
+
+
+def from_units(n: int, name: str | None = None) -> str:
+    """Whose texts are, behind a number of them: ``"by 65 speakers"``, ``"from 12 books"``."""
+    by = name is not None and name.lower() in _PEOPLE
+    return f"{'by' if by else 'from'} {units_in_words(n, name)}"
+
+
+def _known_plural(name):
+    return name is not None and name.lower() in _PEOPLE | _THINGS
+
+
+def later_name(name: str | None) -> str | None:
+    """What units are called where their name was told before: by it, but not behind "units"."""
+    return name if _known_plural(name) else None
+
+
+def name_of_units(estimator: Any) -> str | None:
+    """The name of the column that units were given as; None where it has none."""
+    name: str | None = getattr(estimator, "units_name_", None)
+    return name
 
 
 def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     """Line below a table that says what its units are, where their column has a name."""
-    called = units_called(estimator)
-    return [f"(of {n_units:,} units{called})"] if called and n_units is not None else []
+    name = name_of_units(estimator)
+    return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
 
 
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:

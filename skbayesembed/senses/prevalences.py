@@ -12,7 +12,14 @@ from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
 from ..posterior.naming import called, given_names, named
 from ..posterior.sentences import ended, estimate
-from ..posterior.sources import FEW_UNITS, note_on_means, note_on_periods, note_on_units, source_of
+from ..posterior.sources import (
+    FEW_UNITS,
+    name_of_units,
+    note_on_means,
+    note_on_periods,
+    note_on_units,
+    source_of,
+)
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
@@ -79,6 +86,8 @@ class Prevalences(Table):
         Where ``seen_alike`` covers three units or more and is outside the interval.
     names : ndarray of str of shape (n_senses,) or None
         Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
+    units_name : str or None
+        Name of the column of units, if it has one.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units when the prevalence is about
         other units than these. Figures mark these cells as resting on the prior.
@@ -109,6 +118,7 @@ class Prevalences(Table):
     interval_mcse: np.ndarray | None = None
     seen_alike: np.ndarray | None = None
     names: np.ndarray | None = None
+    units_name: str | None = None
 
     _max_rows = 40
 
@@ -151,7 +161,7 @@ class Prevalences(Table):
         text = (
             f"The prevalence of {name}{genre} in {self.periods[t]}{of} is "
             f"{estimate(found, self.source, self.prob)}{prior}. The data are "
-            f"{snippets_in_words(self.n_snippets[g, t], units)}"
+            f"{snippets_in_words(self.n_snippets[g, t], units, self.units_name)}"
         )
         return ended(text, self.source)
 
@@ -231,6 +241,7 @@ def prevalence_info(estimator, prob, units):
         _errors_of(estimator, draws, prob),
         alike,
         given_names(estimator.posterior_, "sense"),
+        name_of_units(estimator),
     )
     of_works = None if units == "seen" else estimator.units_ is not None
     return table._resting_on(

@@ -15,7 +15,7 @@ from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.naming import check_names, given_names, together
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
-from ..posterior.sources import note_on_units, source_of, units_called
+from ..posterior.sources import name_of_units, note_on_units, source_of
 from ..posterior.summary import summarise
 from .checks import sense_indices, word_index
 from .embedding import asides_of
@@ -519,7 +519,7 @@ class SenseReadingMixin:
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
         about = f"{name}{of}", genre, (before, after)
-        found.sentence = sentence_on_change(found, *about, units_called(self))
+        found.sentence = sentence_on_change(found, *about, name_of_units(self))
         found.sentence += on_change_seen(found)
         return found._noting(*note_on_change_seen(self, found))
 

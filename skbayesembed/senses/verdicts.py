@@ -6,7 +6,7 @@ import numpy as np
 
 from ..posterior.deciding import said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
-from ..posterior.sources import FEW_UNITS
+from ..posterior.sources import FEW_UNITS, from_units, later_name
 from ..posterior.summary import hdi_interval
 
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
@@ -172,10 +172,10 @@ def _seen_is_outside(found):
     return enough and (found.seen_alike < low or found.seen_alike > high)
 
 
-def sentence_on_change(found, sense, genre, periods, called=""):
+def sentence_on_change(found, sense, genre, periods, units_name=None):
     """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label.
 
-    Units are ``called`` something, in brackets, where they are first told of.
+    ``units_name`` is that of the column of units.
     """
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
@@ -193,7 +193,7 @@ def sentence_on_change(found, sense, genre, periods, called=""):
         text += f"the prior makes the change {change}"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
-    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods, called)}"
+    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods, units_name)}"
     return ended(text, found.source)
 
 
@@ -214,25 +214,24 @@ def sentence_on_emergence(found):
     return ended(text, found.source)
 
 
-def _seen(found, periods, called):
+def _seen(found, periods, units_name):
     """Snippets, and units, of both periods."""
     units = found.get("units", (None, None))
-    parts = [snippets_in_words(*counts) for counts in zip(found.snippets, units, strict=True)]
-    if "units" in found:
-        parts[0] += called
+    names = units_name, later_name(units_name)
+    parts = map(snippets_in_words, found.snippets, units, names)
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))
 
 
-def snippets_in_words(n_snippets, n_units):
-    """How many snippets there are, of so many units; None where none are known.
+def snippets_in_words(n_snippets, n_units, units_name=None):
+    """How many snippets there are, from so many units; None where none are known.
 
     Examples
     --------
     >>> from skbayesembed.senses.verdicts import snippets_in_words
     >>> snippets_in_words(1200, 1), snippets_in_words(1, None)
-    ('1,200 snippets of 1 unit', '1 snippet')
+    ('1,200 snippets from 1 unit', '1 snippet')
+    >>> snippets_in_words(244, 65, "speaker")
+    '244 snippets by 65 speakers'
     """
     text = f"{n_snippets:,.0f} snippet{'' if n_snippets == 1 else 's'}"
-    if n_units is None:
-        return text
-    return f"{text} of {n_units:,} unit{'' if n_units == 1 else 's'}"
+    return text if n_units is None else f"{text} {from_units(n_units, units_name)}"

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_prob
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
-from ..corpus.units import check_units, units_of
+from ..corpus.units import check_units, name_of, units_of
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.sentences import (
     another_sample,
@@ -30,6 +30,7 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
+from ..posterior.sources import from_units
 from ..posterior.tables import Column, Table, p_values
 from .pairs import PairCounts
 from .questions.phrases import word_index
@@ -96,6 +97,7 @@ class MeaningEffects(Table):
     n_documents: int
     n_units: int
     prob: float
+    units_name: str | None = None
 
     @property
     def sentences(self) -> dict[tuple[str, str], str]:
@@ -138,8 +140,8 @@ class MeaningEffects(Table):
 
     def _about(self):
         return (
-            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents of "
-            f"{self.n_units:,} units"
+            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents "
+            f"{from_units(self.n_units, self.units_name)}"
         )
 
     def _notes(self):
@@ -171,6 +173,7 @@ def meaning_effects(
     directions = _directions(estimator, axes)
     ids, offsets = _tokens(estimator, X)
     n = len(offsets) - 1
+    units_name = name_of(units)
     design, units = design_of(design, n), check_units(units, n)
     tokens = (ids, offsets) if reference is None else _reference_tokens(estimator, reference)
     matrix = contexts_to_vectors(estimator.rho_, *tokens, window)
@@ -211,6 +214,7 @@ def meaning_effects(
         documents.size,
         regression.n_units,
         prob,
+        units_name,
     )._resting_on("units")
 
 

@@ -79,8 +79,10 @@ def _check_dirichlet(e):
         value = getattr(e, name)
         if value is not default and not (np.ndim(value) == 0 and value == default):
             raise ValueError(
-                f"{name} is of the Gaussians of word_model='gaussian' and has no part in "
-                f"word_model='dirichlet': leave it at {default!r}, got {value!r}."
+                f"{name} applies to word_model='gaussian' only; leave it at {default!r} (in a "
+                "search over both models give each a grid of its own: [{'word_model': "
+                f"['gaussian'], {name!r}: [...]}}, {{'word_model': ['dirichlet']}}]), got "
+                f"{value!r}."
             )
 
 

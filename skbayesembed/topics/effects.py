@@ -12,7 +12,7 @@ from ..common.estimator import spaced
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
 from ..corpus.periods import check_order
-from ..corpus.units import check_units, units_of
+from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.naming import called, given_names, named
@@ -28,7 +28,7 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import VECTORS
+from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
@@ -81,6 +81,8 @@ class TopicEffects(Table):
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
+    units_name : str or None
+        Name of the column of units, if it has one.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class TopicEffects(Table):
     trend: np.ndarray | None = None
     names: np.ndarray | None = None
     zero_one: np.ndarray | None = None
+    units_name: str | None = None
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -161,7 +164,7 @@ class TopicEffects(Table):
         return step_between(name) if between else step_of(name)
 
     def _about(self):
-        return f"{self.n_documents:,} documents of {self.n_units:,} units"
+        return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
     def _assumed(self):
         """What effects rest on, clauses of a sentence."""
@@ -235,6 +238,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     check_prob(prob)
     counts = known_counts(estimator, X)
     n = counts.shape[0]
+    units_name = name_of(units)
     design, units = design_of(design, n), check_units(units, n)
     when = None if times is None else check_order(times, n)
     kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
@@ -254,6 +258,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     regress = _independent if when is None else _in_time
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
+    facts["units_name"] = units_name
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
 

@@ -199,13 +199,21 @@ class TopicTable(Table):
         same = np.flatnonzero(np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0)
         if self.source == "point" or not same.size:
             return []
-        which = (
-            f"topic{'' if same.size == 1 else 's'} {', '.join(map(str, named(self.names, same)))}"
-        )
-        return [
-            f"({which}: next to no token enters or leaves between draws, so that the interval has "
-            "no width in three digits; it is that of one mode)"
-        ]
+        one = same.size == 1
+        which = f"topic{'' if one else 's'} {', '.join(map(str, named(self.names, same)))}"
+        if (self.source or "").split(", ")[0] == "vi":
+            why = "variational shares have almost no width; do not report these intervals"
+        else:
+            these, their = (
+                ("this topic", "its interval is")
+                if one
+                else ("these topics", "their intervals are")
+            )
+            why = (
+                f"hardly any tokens enter or leave {these} between draws, so {their} narrower than "
+                "the digits shown"
+            )
+        return [f"({which}: {why})"]
 
 
 def top_words(estimator, n, by, prob, rank="probable"):
@@ -791,7 +799,10 @@ class TopicReadingMixin:
         -------
         dict or pyLDAvis.PreparedData
             The arguments of ``pyLDAvis.prepare``: ``topic_term_dists``, ``doc_topic_dists``,
-            ``doc_lengths``, ``vocab`` and ``term_frequency``.
+            ``doc_lengths``, ``vocab`` and ``term_frequency``; and ``sort_topics=False`` and
+            ``start_index=0``, so that topics have the numbers that they have here (pyLDAvis 3.3 or
+            later). In its page 0 also stands for no topic, so its slider does nothing for topic 0;
+            with ``start_index=1`` among the options it does, and topics are numbered from one.
 
         Examples
         --------
@@ -800,8 +811,9 @@ class TopicReadingMixin:
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
         >>> model = model.fit(data.counts)
-        >>> sorted(model.to_pyldavis(data.counts))
-        ['doc_lengths', 'doc_topic_dists', 'term_frequency', 'topic_term_dists', 'vocab']
+        >>> given = model.to_pyldavis(data.counts)
+        >>> given["doc_topic_dists"].shape, given["topic_term_dists"].shape
+        ((40, 2), (2, 60))
         """
         check_is_fitted(self, "posterior_")
         check_bool("prepare", prepare)
@@ -819,6 +831,9 @@ class TopicReadingMixin:
             "doc_lengths": np.asarray(counts.sum(axis=1)).ravel(),
             "vocab": self.words_.tolist(),
             "term_frequency": np.asarray(counts.sum(axis=0)).ravel(),
+            # its own would number them from one, by size
+            "sort_topics": False,
+            "start_index": 0,
         }
         if not prepare:
             return data
@@ -826,7 +841,7 @@ class TopicReadingMixin:
             import pyLDAvis
         except ImportError as error:
             raise ImportError("prepare=True needs pyLDAvis: pip install pyLDAvis") from error
-        return pyLDAvis.prepare(**data, **options)
+        return pyLDAvis.prepare(**data | options)
 
     def _documents(self, X, name):
         """Counts of the vocabulary's words in the documents given, or in those of training."""

@@ -333,14 +333,14 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         (gone, "'gone' has drifted"),
         (model.drift("gone", distance="cosine"), "'gone' has drifted"),
     ):
-        there = f"30 uses ({answer.pairs[0]:,.0f} pairs) in 30 units of {ends[0]}"
-        there += f" and 0 uses (0 pairs) in 0 units of {ends[1]}"
+        there = f"30 uses ({answer.pairs[0]:,.0f} pairs) from 30 units in {ends[0]}"
+        there += f" and 0 uses (0 pairs) from 0 units in {ends[1]}"
         assert answer.uses == answer.units_seen == (30, 0) and answer.few_pairs == (False, True)
         assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
     assert "too few data" not in stays.sentence and "similarity_change" not in gone.sentence
     advice = "(the verdict depends on the threshold; self_similarity, and similarity_change with"
     assert (advice in repr(stays)) == (stays.source != "point") and advice not in repr(gone)
-    assert f"The word has {stays.uses[0]:,.0f} uses ({stays.pairs[0]:,.0f} pairs) in" in (
+    assert f"The word has {stays.uses[0]:,.0f} uses ({stays.pairs[0]:,.0f} pairs) from" in (
         stays.sentence
     )
     assert ("is for these texts alone." in stays.sentence) == (stays.source == "model")
@@ -367,7 +367,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert np.isnan(unseen.n_units[0]) and unseen.pairs[0] == 0
         assert "nan" not in repr(unseen) and "whichever has fewer" in repr(unseen)
         assert unseen.sd[0] > 0.01 and unseen.interval[0, 0] < unseen.mean[0] < 1
-        assert "units, all periods: effective units" in repr(gone) and "n_units" not in repr(gone)
+        assert "units, all periods: how many units" in repr(gone) and "n_units" not in repr(gone)
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
     # the table answers with the same draws
     table = model.most_changed(10, min_pairs=0)

@@ -234,12 +234,17 @@ def test_readings_say_whose_prevalences_they_are(fitted):
               for t in range(2)] for g in range(2)]  # fmt: skip
     assert new.n_units.tolist() == mean.n_units.tolist() == works and " units\n" in repr(new)
     change = fitted.prevalence_change(0, 0, 1, genre=fitted.genres_[1])
-    assert change.units == tuple(works[1]) and f"of {works[1][0]} unit" in change.sentence
+    assert change.units == tuple(works[1]) and f" from {works[1][0]} unit" in change.sentence
     named = copy.copy(fitted)
     named.units_name_ = "author"
-    assert named.prevalence_change(0, 0, 1).sentence.count("units (author) in") == 1
+    assert named.prevalence_change(0, 0, 1).sentence.count(" authors in ") == 2
+    named.units_name_ = "oeuvre"
+    assert named.prevalence_change(0, 0, 1).sentence.count(" units (oeuvre) in") == 1
+    named.units_name_ = "author"
+    said = named.prevalence_info().sentences.values()
+    assert all(" snippets by " in text and " author" in text for text in said)
     both = named.prevalence_info(), named.prevalence_change(0, 0, 1)
-    assert all(f"(of {fitted.units_.size} units (author))" in repr(found) for found in both)
+    assert all(f"(of {fitted.units_.size} authors)" in repr(found) for found in both)
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
     assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
     assert "mean over all units" in repr(mean)

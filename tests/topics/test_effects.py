@@ -69,7 +69,8 @@ def test_table(model, data):
     assert "with a one-unit increase in 'year'" in table.sentences[1, "year"]
     assert said.endswith(
         " The interval is for another sample of units of the same kind; the regression has 59 "
-        "documents of 20 units. Word vectors are taken as known; units are treated as independent."
+        "documents from 20 units. Word vectors are taken as known; units are treated as "
+        "independent."
     )
     woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
     assert "where 'm' is 1 rather than 0" in woman.sentences[1, "m"]
@@ -79,7 +80,7 @@ def test_table(model, data):
     some = repr(some)
     assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
     np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
-    assert "term woman" in repr(table) and "59 documents of 20 units" in repr(table)
+    assert "term woman" in repr(table) and "59 documents from 20 units" in repr(table)
     assert table.to_frame().columns[:2].tolist() == ["term", "topic"]
     again = model.effects(counts, frame, units)
     np.testing.assert_array_equal(again.draws, table.draws)

@@ -161,9 +161,13 @@ def test_shares_without_width_say_why(model):
     interval = np.tile([0.2, 0.3], (info.share.size, 1))
     interval[1] = [0.0861, 0.0864]
     told = replace(info, interval=interval)
-    line = "(topic 1: next to no token enters or leaves between draws"
+    line = "(topic 1: hardly any tokens enter or leave this topic between draws, so its interval is"
     assert (line in repr(told._resting_on("posterior"))) and line not in repr(info)
-    assert line not in repr(told._resting_on("point"))
+    assert "(topic 1: " not in repr(told._resting_on("point"))
+    of_vi = "(topic 1: variational shares have almost no width; do not report these intervals)"
+    assert of_vi in repr(told._resting_on("vi")) and line not in repr(told)
+    interval[2] = [0.0861, 0.0862]
+    assert "(topics 1, 2: hardly any" in repr(replace(info, interval=interval))
 
 
 def test_topic_info(model):
@@ -230,6 +234,9 @@ def test_pyldavis(model, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyLDAvis", module)
     prepared = model.to_pyldavis(prepare=True, mds="mmds")
     assert prepared["mds"] == "mmds" and prepared["vocab"] == given["vocab"]
+    # topics are numbered as they are here, unless asked for otherwise
+    assert (prepared["start_index"], prepared["sort_topics"]) == (0, False)
+    assert model.to_pyldavis(prepare=True, sort_topics=True)["sort_topics"]
     monkeypatch.setitem(sys.modules, "pyLDAvis", None)
     with pytest.raises(ImportError, match="prepare=True needs pyLDAvis: pip install pyLDAvis"):
         model.to_pyldavis(prepare=True)

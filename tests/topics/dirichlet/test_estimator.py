@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
@@ -123,10 +124,10 @@ def test_a_lone_topic_has_a_vector(data):
     ("options", "message"),
     [
         ({"solver": "hmc"}, "solver='hmc' is not available with word_model='dirichlet'"),
-        ({"likelihood_power": 0.5}, "likelihood_power is of the Gaussians"),
-        ({"likelihood_power": "auto"}, "likelihood_power is of the Gaussians"),
-        ({"kernel": "alias"}, "kernel is of the Gaussians"),
-        ({"mean_prior": np.zeros(3)}, "mean_prior is of the Gaussians"),
+        ({"likelihood_power": 0.5}, "likelihood_power applies to word_model=.gaussian. only"),
+        ({"likelihood_power": "auto"}, "likelihood_power applies to word_model=.gaussian. only"),
+        ({"kernel": "alias"}, "kernel applies to"),
+        ({"mean_prior": np.zeros(3)}, "mean_prior applies to"),
         ({"word_model": "softmax"}, "word_model must be one of 'gaussian', 'dirichlet'"),
         ({"background": 1}, "background must be"),
     ],
@@ -134,3 +135,19 @@ def test_a_lone_topic_has_a_vector(data):
 def test_what_is_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
         make(data, **options).fit(data.counts)
+
+
+def test_a_search_over_both_word_models(data):
+    """The message on a grid that does not fit names one that does."""
+    power = {"likelihood_power": [0.1, 0.2]}
+    with pytest.raises(ValueError) as refused:
+        make(data, likelihood_power=0.1).fit(data.counts)
+    text = str(refused.value)
+    assert "[{'word_model': ['gaussian'], 'likelihood_power': [...]}, {'word_model': ['dir" in text
+    assert text.endswith("got 0.1.") and "leave it at 1.0" in text
+    grid = [{"word_model": ["gaussian"]} | power, {"word_model": ["dirichlet"]}]
+    model = make(data, solver="vi", max_iter=3)
+    search = GridSearchCV(model, grid, cv=2, error_score="raise", refit=False)
+    with pytest.warns(match="did not converge|not converged|max_iter"):
+        search.fit(data.counts)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
