@@ -50,7 +50,7 @@ def order_note(table):
 def _expected(table):
     """How many of the words are expected among the nearest, the sum of their probabilities."""
     expected = table.prob_top.sum()
-    return f"about {expected:.0f}" if expected >= 0.5 else "less than one"
+    return f"about {expected:.1f}" if expected >= 0.05 else "fewer than 0.1"
 
 
 def _where(table):
@@ -65,11 +65,9 @@ def expected_notes(table):
         return []
     if np.isnan(table.prob_top).any():
         return [f"(P(top {n}) {_NOT_RANKED})"]
-    expected = _expected(table)
-    verb = "is" if expected in ("about 1", "less than one") else "are"
     return [
-        f"(of these {n}, {expected} {verb} expected among the {n} nearest {_where(table)}: the sum "
-        f"of P(top {n}))"
+        f"(of these {n}, {_expected(table)} are expected among the {n} nearest {_where(table)}: "
+        f"the sum of P(top {n}))"
     ]
 
 

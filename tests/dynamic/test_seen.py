@@ -83,7 +83,10 @@ def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each,
     seen = None
     if units is not None:
         seen = Seen(found["uses"], found["units"], np.array([of_period]))
-    model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each)
+    names = np.array(["word", "rich"])
+    model = SimpleNamespace(
+        observed_=found["pairs"], _seen=seen, _pairs_of_use=each, words_=names
+    )
     word, rich, both = (Phrase("", np.array(i), np.ones(len(i))) for i in ([0], [1], [0, 1]))
     axis = word.less(rich, "")
     assert text_of(model, [0], axis).few[0] == few, "an end has none of the other's"
