@@ -31,7 +31,7 @@ from .change import (
     prior_distance,
     typical_distance,
 )
-from .seen import lacking, text_of, words_too_few
+from .seen import lacking, text_of
 from .vectors import places_of
 from .verdicts import (
     NEED_NONE,
@@ -561,10 +561,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             A table ordered by posterior mean cosine, with the probability that each word is among
             the ``n`` nearest; the ``pairs`` of which it was the target in the period (see
-            ``observed_``), and ``word_pairs``, those of the word itself. If the period has too
-            little text of a neighbor, or of the word (``few_pairs``; as in `similarity_change`),
-            its vector follows from the prior and other periods, and so do its neighbors:
-            ``n_units`` is NaN, a dash in print, and a line below the table says so.
+            ``observed_``), and ``word_pairs``, those of the word itself. Words with too little text
+            in the period (as in `similarity_change`) are not ranked, as their vectors follow from
+            the prior and other periods; ``n_left_out`` counts them. If this is so for the word
+            itself (``word_few``), ``prob_top`` and ``n_units`` are NaN, its cosines are dashes in
+            print, and a line below the table says so.
 
         Examples
         --------
@@ -580,13 +581,13 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_integer("n", n, 1)
         shift = self._shift(period)
         at = shift // self.words_.size
-        found = most_similar(self, word, n, prob, shift, self.periods_.labels[at])
+        label, few = self.periods_.labels[at], self._few_in(period)
+        found = most_similar(self, word, n, prob, shift, label, few)
         index = [self.vocabulary_[w] for w in found.words.tolist()]
         own = text_of(self, [at], phrase_of(self, word, "word"))
         return found._seen_in_period(
             notes_on_uses(self._pairs_of_use),
             pairs=self.observed_[at, index],
-            few=words_too_few(self, [at], index)[0],
             word_pairs=float(own.pairs[0]),
             word_few=bool(own.few[0]),
         )

@@ -127,6 +127,8 @@ class Column(NamedTuple):
         returns a list of texts. Values that are texts are printed as they are.
     left : bool
         Whether cells are aligned on the left.
+    few : ndarray of bool of shape (n_rows,) or None
+        Rows about which there are too few data, printed as a dash.
     """
 
     head: str
@@ -134,13 +136,18 @@ class Column(NamedTuple):
     names: tuple[str, ...]
     show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
+    few: np.ndarray | None = None
 
-    def cells(self, rows: Iterable[int]) -> list[str]:
+    def cells(self, rows: Sequence[int]) -> list[str]:
         """Texts of the cells in some rows, a list."""
         values = [self.values[i] for i in rows]
         if callable(self.show):
-            return self.show(np.asarray(values))
-        return [self._cell(value) for value in values]
+            texts = self.show(np.asarray(values))
+        else:
+            texts = [self._cell(value) for value in values]
+        if self.few is None:
+            return texts
+        return ["-" if self.few[i] else text for i, text in zip(rows, texts, strict=True)]
 
     def _cell(self, value):
         if isinstance(value, str):
