@@ -153,8 +153,8 @@ def of_paragraphs(posterior, kind, begun):
     print(
         f"{kind}: thin {posterior.attrs['thin']}; above 1.2 {(rhat > 1.2).sum()}, median "
         f"{np.nanmedian(rhat):.2f}, up to {np.nanmax(rhat):.3g}; effective draws "
-        f"{np.nanmin(size):.1f} and more, median {np.nanmedian(size):.0f}, of {posterior.n_chains * posterior.n_draws}; log "
-        f"densities {densities}; {time.process_time() - begun:.0f} s of CPU",
+        f"{np.nanmin(size):.1f} and more, median {np.nanmedian(size):.0f}, of "
+        f"{posterior.n_chains * posterior.n_draws}; log densities {densities}; {time.process_time() - begun:.0f} s of CPU",
         flush=True,
     )
 

@@ -22,7 +22,7 @@ from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats
 from . import inputs
 from .predict import as_read, period_draws
-from .seen import text_of
+from .seen import text_of, words_too_few
 from .vectors import n_drawn, vectors_of
 from .verdicts import without_data
 
@@ -123,7 +123,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        found = analogy(self, a, b, c, n, prob, *self._at(period))
+        found = analogy(self, a, b, c, n, prob, *self._at(period), self._few_in(period))
         return in_period(found, self._label(period))
 
     def weat(
@@ -282,6 +282,10 @@ class DynamicAskingMixin(AskingMixin):
         """Where the places of a period begin, and whether it has too little text of phrases."""
         at = [self.periods_.find(period, "period")]
         return self._shift(period), lambda phrases: bool(text_of(self, at, *phrases).few[0])
+
+    def _few_in(self, period) -> np.ndarray:
+        """Words with too little text in a period, bool (n_words,)."""
+        return words_too_few(self, [self.periods_.find(period, "period")])[0]
 
     def _shift(self, period):
         """Where the places of a period begin."""

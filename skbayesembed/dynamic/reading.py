@@ -31,7 +31,7 @@ from .change import (
     prior_distance,
     typical_distance,
 )
-from .seen import lacking, text_of, words_too_few
+from .seen import lacking, text_of
 from .vectors import places_of
 from .verdicts import (
     NEED_NONE,
@@ -189,7 +189,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
             ``draws`` (n_draws, n_chosen). ``pairs`` (n_chosen,): positive pairs of which the words
-            were targets in the period, for the word that has fewer. ``few_pairs`` (n_chosen,):
+            were targets in the period, for the word with less text. ``few_pairs`` (n_chosen,):
             whether the period has too little text of one of them (as in `similarity_change`), so
             that the answer follows from the prior and other periods.
             With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``,
@@ -221,7 +221,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        found.sentences = sentences_on_periods(found)
+        found.sentences = sentences_on_periods(found, text.reason)
         return self._with_little(found, lacking(self, chosen, a, b))
 
     def self_similarity(
@@ -279,12 +279,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
         mine, of_reference = (text_of(self, periods, phrase) for periods in (chosen, [at]))
         where["pairs"] = np.minimum(mine.pairs, of_reference.pairs)
         where["few_pairs"] = mine.few | of_reference.few
-        lacks = lacking(self, chosen, phrase)
+        lacks, reason = lacking(self, chosen, phrase), mine.reason
         if of_reference.few.any():
-            ended = f"in {where['reference']}, the reference)"
+            ended = f"in {where['reference']}, the reference ({of_reference.lack(0)}))"
             lacks = [f"(too little text: of {phrase.label!r} {ended}"]
+
+            def reason(_):
+                return of_reference.reason(0, f"in {where['reference']}")
+
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        found.sentences = sentences_on_periods(found)
+        found.sentences = sentences_on_periods(found, reason)
         return self._with_little(found, lacks)
 
     def similarity_change(
@@ -309,7 +313,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             closer (NaN if the verdict is ``"no data"``). ``pairs`` are the positive pairs of which
             the words were targets in the two periods; ``uses`` and ``units_seen``, how often they
             are used in the two periods and in how many of their units (for a list, those of its
-            word that has most; None if not known): all three for the word that has fewer.
+            word that has most; None if not known): all three for the word with less text in the
+            period, which ``words_seen`` names for both.
             ``settings`` lists what the answer rests on besides the text: the ``diffusion``, whether
             it was learned (``diffusion_learned``), ``n_components``, and the largest number of
             pairs that a use of a word makes (``pairs_of_use``, None if not known).
@@ -556,10 +561,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             A table ordered by posterior mean cosine, with the probability that each word is among
             the ``n`` nearest; the ``pairs`` of which it was the target in the period (see
-            ``observed_``), and ``word_pairs``, those of the word itself. If the period has too
-            little text of a neighbor, or of the word (``few_pairs``; as in `similarity_change`),
-            its vector follows from the prior and other periods, and so do its neighbors:
-            ``n_units`` is NaN, a dash in print, and a line below the table says so.
+            ``observed_``), and ``word_pairs``, those of the word itself. Words with too little text
+            in the period (as in `similarity_change`) are not ranked, as their vectors follow from
+            the prior and other periods; ``n_left_out`` counts them. If this is so for the word
+            itself (``word_few``), ``prob_top`` and ``n_units`` are NaN, its cosines are dashes in
+            print, and a line below the table says so.
 
         Examples
         --------
@@ -575,13 +581,13 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_integer("n", n, 1)
         shift = self._shift(period)
         at = shift // self.words_.size
-        found = most_similar(self, word, n, prob, shift, self.periods_.labels[at])
+        label, few = self.periods_.labels[at], self._few_in(period)
+        found = most_similar(self, word, n, prob, shift, label, few)
         index = [self.vocabulary_[w] for w in found.words.tolist()]
         own = text_of(self, [at], phrase_of(self, word, "word"))
         return found._seen_in_period(
             notes_on_uses(self._pairs_of_use),
             pairs=self.observed_[at, index],
-            few=words_too_few(self, [at], index)[0],
             word_pairs=float(own.pairs[0]),
             word_few=bool(own.few[0]),
         )
@@ -629,9 +635,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
 def _note_seen(estimator, found, at, *phrases):
     """Say, in place, what an answer about two periods has of each."""
-    names = "pairs", "uses", "units_seen", "few_pairs"
-    for name, ends in zip(names, text_of(estimator, at, *phrases), strict=True):
+    text = text_of(estimator, at, *phrases)
+    seen = {"pairs": text.pairs, "uses": text.uses, "units_seen": text.units, "few_pairs": text.few}
+    for name, ends in seen.items():
         found[name] = None if ends is None else tuple(ends.tolist())
+    found.words_seen = tuple(text.words)
 
 
 def _note_settings(estimator, found):

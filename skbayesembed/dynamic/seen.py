@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..posterior.sources import FEW_UNITS, FEWEST_USES
+from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.
 _PAIRS_OF_USE = 5.0
@@ -54,51 +55,95 @@ class Seen(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What some periods have of phrases: of the phrase, or the end of an axis, that has fewest.
+    """What some periods have of phrases: of the one, or the end of an axis, with less text.
+
+    It is the one that lacks text where only one does, else the one with fewer uses (fewer pairs
+    where uses are not known); all that is said of a period is about the same one.
 
     Attributes
     ----------
+    words : list of str of length n_periods
+        What it is.
     pairs : ndarray of shape (n_periods,)
         Positive pairs that its words were targets of.
     uses : ndarray of shape (n_periods,) or None
         Of its words; None where they are not known.
     units : ndarray of int of shape (n_periods,) or None
         Units of the period that have its word that most have; None where they are not known.
-    few : ndarray of bool of shape (n_periods,)
+    rare, narrow : ndarray of bool of shape (n_periods,)
         Where there are fewer uses than `sources.FEWEST_USES` (where they are not known, fewer pairs
-        than those make), or fewer units than `sources.FEW_UNITS` (than all of them, where the
-        period has no more).
+        than that many make), and where there are fewer units than `sources.FEW_UNITS`, or than the
+        period has.
     """
 
+    words: list
     pairs: np.ndarray
     uses: np.ndarray | None
     units: np.ndarray | None
-    few: np.ndarray
+    rare: np.ndarray
+    narrow: np.ndarray
+
+    @property
+    def few(self):
+        """Where there is too little text, bool (n_periods,)."""
+        return self.rare | self.narrow
+
+    def lack(self, i):
+        """What there is too little of in a period that lacks text, as ``"2 units"``."""
+        if not self.rare[i]:
+            return amount_of(self.units[i], "unit")
+        if self.uses is None:
+            return amount_of(self.pairs[i], "pair")
+        return amount_of(self.uses[i], "use")
+
+    def reason(self, i, where="there"):
+        """The same as a clause, as ``"'labor' is in only 2 units there"``."""
+        lack = self.lack(i)
+        only = "" if lack.startswith("no ") else "only "
+        return f"{self.words[i]!r} {'has' if self.rare[i] else 'is in'} {only}{lack} {where}"
+
+
+def amount_of(n, what):
+    """A number of things in words, as ``"1 use"``.
+
+    Examples
+    --------
+    >>> from skbayesembed.dynamic.seen import amount_of
+    >>> amount_of(0, "use"), amount_of(1, "use"), amount_of(1500, "use")
+    ('no uses', '1 use', '1,500 uses')
+    """
+    return f"{f'{n:,.0f}' if n else 'no'} {what}{'' if n == 1 else 's'}"
 
 
 def text_of(estimator, periods, *phrases):
     """The `Text` of phrases in periods."""
     ends = [p.index[side] for p in phrases for side in (p.weights > 0, p.weights < 0) if side.any()]
 
-    def fewest(table, together):
-        found = [together(table[np.ix_(periods, index)], axis=1) for index in ends]
-        return np.min(found, axis=0)
+    def of_ends(table, together):
+        return np.array([together(table[np.ix_(periods, index)], axis=1) for index in ends])
 
     seen, uses, units = estimator._seen, None, None
-    pairs = fewest(estimator.observed_, np.sum)
+    pairs = of_ends(estimator.observed_, np.sum)
     if seen is not None:
-        uses = None if seen.uses is None else fewest(seen.uses, np.sum)
-        units = fewest(seen.units, np.max)
-    return Text(pairs, uses, units, _few(estimator, periods, pairs, uses, units))
+        uses = None if seen.uses is None else of_ends(seen.uses, np.sum)
+        units = of_ends(seen.units, np.max)
+    rare, narrow = _few(estimator, periods, pairs, uses, units)
+    least = np.lexsort((pairs, pairs if uses is None else uses, ~(rare | narrow)), axis=0)[0]
+
+    def of_least(table):
+        return None if table is None else table[least, np.arange(least.size)]
+
+    names = [label_of(estimator.words_[index]) for index in ends]
+    return Text([names[i] for i in least], *map(of_least, (pairs, uses, units, rare, narrow)))
 
 
 def lacking(estimator, periods, *phrases):
     """Line below a table that names phrases with too little text in periods, and these; or none."""
     labels, parts = estimator.periods_.labels, []
     for phrase in phrases:
-        few = text_of(estimator, periods, phrase).few
-        where = ", ".join(str(labels[t]) for t, lacks in zip(periods, few, strict=True) if lacks)
-        parts += [f"of {phrase.label!r} in {where}"] if where else []
+        text = text_of(estimator, periods, phrase)
+        where = [f"{labels[periods[i]]} ({text.lack(i)})" for i in np.flatnonzero(text.few)]
+        parts += [f"of {phrase.label!r} in {', '.join(where)}"] if where else []
     return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
 
 
@@ -108,19 +153,21 @@ def words_too_few(estimator, periods, words=slice(None)):
     if seen is not None:
         uses = None if seen.uses is None else seen.uses[periods][:, words].T
         units = seen.units[periods][:, words].T
-    return _few(estimator, periods, estimator.observed_[periods][:, words].T, uses, units).T
+    pairs = estimator.observed_[periods][:, words].T
+    rare, narrow = _few(estimator, periods, pairs, uses, units)
+    return (rare | narrow).T
 
 
 def _few(estimator, periods, pairs, uses, units):
-    """Whether there is too little in periods, the last axis of the arrays."""
+    """Whether uses and units are too few in periods, which are the last axis of the arrays."""
     if uses is None:
         each = estimator._pairs_of_use
-        few = pairs < FEWEST_USES * (_PAIRS_OF_USE if each is None else each)
+        rare = pairs < FEWEST_USES * (_PAIRS_OF_USE if each is None else each)
     else:
-        few = uses < FEWEST_USES
+        rare = uses < FEWEST_USES
     if units is None:
-        return few
-    return few | (units < np.minimum(FEW_UNITS, estimator._seen.of_period[periods]))
+        return rare, np.zeros_like(rare)
+    return rare, units < np.minimum(FEW_UNITS, estimator._seen.of_period[periods])
 
 
 def _uses(source):

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..posterior.deciding import note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import chance, ended, estimate, side_of_zero
-from ..posterior.sources import from_units, later_name
+from ..posterior.sources import FEWEST_USES, from_units, later_name
 from .predict import diffusion_draws
+from .seen import amount_of
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
@@ -161,15 +162,17 @@ def sentence_on_change(found, similarity, periods):
     return _ended([f"{text} from {start} to {end}{_told(found, _OF_CHANGE)}"], found, periods)
 
 
-def sentences_on_periods(found):
-    """An answer for each period in words, to be copied, a dict by the label of the period."""
-    return {label: _in_period(found, i, label) for i, label in enumerate(found.periods)}
+def sentences_on_periods(found, reason):
+    """An answer for each period in words, to be copied, a dict by the label of the period.
+
+    ``reason(i)`` says why there is too little text in a period, a clause.
+    """
+    return {label: _in_period(found, i, label, reason) for i, label in enumerate(found.periods)}
 
 
-def _in_period(found, i, label):
+def _in_period(found, i, label, reason):
     if found.few_pairs[i]:
-        pairs = _counted(found.pairs[i], "pair")
-        return f"There are too few data on the {found.title} in {label}: {pairs}."
+        return f"There are too few data on the {found.title} in {label}: {reason(i)}."
     one = {"mean": found.mean[i], "interval": found.interval[i]}
     text = f"The {found.title} is {estimate(one, found.source, found.prob)} in {label}"
     return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
@@ -196,29 +199,45 @@ def _has_no_data(found):
 
 def _without_data(asked, found, periods):
     """The sentence where the prior alone would answer: no number, and why."""
-    return f"There are too few data to say whether {asked}: {_pairs(found, periods)}."
+    (first, second), (start, end) = found.words_seen, _amounts(found, periods)
+    seen = f"{first!r} has {start} and {end}"
+    if first != second:
+        seen = f"{first!r} has {start}, and {second!r} has {end}"
+    return f"There are too few data to say whether {asked}: {seen}."
 
 
-def _pairs(found, periods):
-    """How much text there is in either period, and in how many units."""
+def _seen(found, periods):
+    """How much text there is, a sentence: of the word, or of the one with less text."""
+    (first, second), (start, end) = found.words_seen, _amounts(found, periods)
+    if "known" in found:
+        return f"The word has {start} and {end}"
+    if first == second:
+        return f"The rarer word, {first!r}, has {start} and {end}"
+    return f"The rarer word has {start} ({first!r}) and {end} ({second!r})"
+
+
+def _amounts(found, periods):
+    """How much text there is in either period, and in how many units, two texts."""
     unknown = (None, None)
-    parts = zip(found.pairs, found.uses or unknown, found.units_seen or unknown, strict=True)
     name = found.get("settings", {}).get("units_name")
     names = name, later_name(name)
-    parts = zip(parts, periods, names, strict=True)
-    start, end = (_amount(*part, at, of) for part, at, of in parts)
-    return f"{start} and {end}"
+    parts = found.pairs, found.uses or unknown, found.units_seen or unknown, found.few_pairs
+    return [_amount(*part) for part in zip(*parts, periods, names, strict=True)]
 
 
-def _amount(pairs, uses, units, period, units_name):
-    amount = _counted(pairs, "pair")
-    amount = amount if uses is None else f"{_counted(uses, 'use')} ({amount})"
+def _amount(pairs, uses, units, few, period, units_name):
+    # the units are too few where the uses are not
+    narrow = few and uses is not None and uses >= FEWEST_USES
+    only = "only " if few and not narrow else ""
+    if (pairs if uses is None else uses) == 0:
+        return f"{amount_of(0, 'pair' if uses is None else 'use')} in {period}"
+    amount = amount_of(pairs, "pair")
+    amount = amount if uses is None else f"{amount_of(uses, 'use')} ({amount})"
     of = "" if units is None else f" {from_units(units, units_name)}"
-    return f"{amount}{of} in {period}"
-
-
-def _counted(n, what):
-    return f"{n:,.0f} {what}{'' if n == 1 else 's'}"
+    if narrow:
+        by, rest = of.split(maxsplit=1)
+        of = f" {by} only {rest}"
+    return f"{only}{amount}{of} in {period}"
 
 
 def _told(found, said):
@@ -237,8 +256,7 @@ def _told(found, said):
 
 def _ended(parts, found, periods):
     """Sentences with those on how much text there is, and on what the answer rests on besides."""
-    of = "word" if "known" in found else "rarer word"
-    text = f"{'. '.join(parts)}. The {of} has {_pairs(found, periods)}"
+    text = f"{'. '.join(parts)}. {_seen(found, periods)}"
     text = ended(text, found.source, found.get("n_units", np.inf), found)
     of_verdict = ", and whether it is decided, depends" if "verdict" in found else " depends"
     return f"{text} How large the change is{of_verdict} on {_settings(found.settings)}."

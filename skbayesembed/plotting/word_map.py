@@ -107,14 +107,14 @@ class WordMapDisplay(Display):
         3
         """
         can(estimator, "most_similar", cls.__name__)
-        shift = 0
+        shift, few = 0, None
         if hasattr(estimator, "periods_"):
             if period is None:
                 raise ValueError("period must name a period of the estimator, got None.")
-            shift = estimator._shift(period)
+            shift, few = estimator._shift(period), estimator._few_in(period)
         elif period is not None:
             raise ValueError(f"period must be None without periods, got {period!r}.")
-        return cls(word_map(estimator, words, n, prob, shift)).plot(ax)
+        return cls(word_map(estimator, words, n, prob, shift, few)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.

@@ -51,7 +51,7 @@ _UNITS = ("n_units", "units")
 # they are.
 NO_DATA = "no data"
 _OF_DATA = ("mean", "sd", "interval")
-_IN_FRAME = "data frames have the prior's extrapolation from other periods"
+IN_FRAME = "data frames have the prior's extrapolation from other periods"
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: of the period or of the reference, whichever has fewer)"
 # Parts of others, in the data frame only.
@@ -377,9 +377,9 @@ class ResultTable(Table):
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
         # a verdict says so in a sentence of its own
         if self._few.any() and "verdict" not in self._result:
-            notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {_IN_FRAME})")
+            notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {IN_FRAME})")
         elif self._few.any():
-            notes.append(f"(no data: a dash; {_IN_FRAME})")
+            notes.append(f"(no data: a dash; {IN_FRAME})")
         if {"pairs", "reference"} <= set(self._result):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Standard deviations below this share of the largest are those of rounding.
 _ROUNDING = 1e-10
+# Digits of a probability, beyond those that are printed, that are not rounding errors.
+_MEANT = 8
 # First words of a topic or sense that are printed in a row.
 _PRINTED_WORDS = 6
 
@@ -56,6 +58,9 @@ def false_shares(probability: np.ndarray) -> np.ndarray:
 def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> list[str]:
     """Texts of probabilities, which rounding does not make impossible or certain.
 
+    What is halfway between two texts becomes the even one, so that the texts of a probability and
+    of its complement add up to one.
+
     Parameters
     ----------
     values : iterable of float
@@ -72,8 +77,8 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     Examples
     --------
     >>> from skbayesembed.posterior.tables import bounded
-    >>> bounded([0.0, 0.25, 1.0])
-    ['<0.01', '0.25', '>0.99']
+    >>> bounded([0.0, 0.25, 1.0]), bounded([0.015, 0.985])
+    (['<0.01', '0.25', '>0.99'], ['0.02', '0.98'])
     """
     least = 10.0**-digits
 
@@ -84,7 +89,8 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
             return f"<{least:.{digits}f}"
         if both and value > 1.0 - least:
             return f">{1.0 - least:.{digits}f}"
-        return f"{value:.{digits}f}"
+        # of the decimal number that is meant, not of the binary one next to it
+        return f"{np.rint(round(value / least, _MEANT)) * least:.{digits}f}"
 
     return [text(value) for value in values]
 
@@ -121,6 +127,8 @@ class Column(NamedTuple):
         returns a list of texts. Values that are texts are printed as they are.
     left : bool
         Whether cells are aligned on the left.
+    few : ndarray of bool of shape (n_rows,) or None
+        Rows about which there are too few data, printed as a dash.
     """
 
     head: str
@@ -128,13 +136,18 @@ class Column(NamedTuple):
     names: tuple[str, ...]
     show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
+    few: np.ndarray | None = None
 
-    def cells(self, rows: Iterable[int]) -> list[str]:
+    def cells(self, rows: Sequence[int]) -> list[str]:
         """Texts of the cells in some rows, a list."""
         values = [self.values[i] for i in rows]
         if callable(self.show):
-            return self.show(np.asarray(values))
-        return [self._cell(value) for value in values]
+            texts = self.show(np.asarray(values))
+        else:
+            texts = [self._cell(value) for value in values]
+        if self.few is None:
+            return texts
+        return ["-" if self.few[i] else text for i, text in zip(rows, texts, strict=True)]
 
     def _cell(self, value):
         if isinstance(value, str):

@@ -11,17 +11,19 @@ from ..common.checks import (
     check_list,
     check_prob,
 )
-from ..posterior.results import About
-from ..posterior.sentences import chance, ended, estimate
+from ..posterior.results import IN_FRAME, About
+from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.tables import Column, Table
 from .neighbours import (
-    few_in_words,
+    few_columns,
     few_notes,
     in_words_of_period,
     of_period,
     units_columns,
     units_notes,
+    unknown_where,
     with_errors,
+    without_data,
 )
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
@@ -56,9 +58,11 @@ class Nearer(Table):
         Effective number of units of sampling behind a cosine; None if intervals are the model's.
     interval_mcse : ndarray of shape (n, 2) or None
         As in `Neighbours`.
+    few_pairs : ndarray of bool of shape (n,)
+        Whether the word, or the one of the row, has fewer than 10 uses in the period, or is in
+        fewer than 3 of its units.
     few : bool
-        Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 of its
-        units.
+        Whether this is so for any row, so that ``prob_nearest`` is NaN.
     period : object
         Label of the period, or None.
     answer : Answer
@@ -94,8 +98,13 @@ class Nearer(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
-    few: bool = False
+    few_pairs: np.ndarray | None = None
     period: Any = None
+
+    @property
+    def few(self) -> bool:
+        """Whether one of the words has too little text in the period."""
+        return self.few_pairs is not None and bool(self.few_pairs.any())
 
     @property
     def verdict(self) -> str | None:
@@ -113,19 +122,24 @@ class Nearer(Table):
     def _notes(self):
         probably = "probably " if only_probably_nearest(self, self.verdict) else ""
         verdict = [] if self.verdict is None else [f"verdict: {probably}{self.verdict}"]
-        return verdict + super()._notes() + units_notes(self)
+        few = [f"(no data: a dash; {IN_FRAME})"] if self.few else []
+        return verdict + few + super()._notes() + units_notes(self)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
         lower = [f"{m:6.3f} [{a:6.3f}, {b:6.3f}]" for m, (a, b) in zip(
             self.difference, self.difference_interval, strict=True)]  # fmt: skip
         lower[0] = ""
+        few = self.few_pairs
+        # the first may be another one
+        unknown = np.full(len(self.words), self.few)
+        unknown[0] = False
         columns = [
             Column("word", self.words, ("word",), left=True),
-            Column("cosine", self.mean, ("mean",), "6.3f"),
-            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("cosine", self.mean, ("mean",), "6.3f", few=few),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=few),
             Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances),
-            Column("lower than the first by", lower, ()),
+            Column("lower than the first by", lower, (), few=unknown),
         ]
         return columns + units_columns(self, ("n_units",))
 
@@ -137,7 +151,7 @@ class Nearer(Table):
         ends = {f"difference_{end}": self.difference_interval[:, i] for i, end in enumerate(
             ("low", "high"))}  # fmt: skip
         units = {"n_units": series.pop("n_units")} if "n_units" in series else {}
-        return with_errors(self, {**lead, **series, **ends, **units})
+        return with_errors(self, {**lead, **series, **ends, **units, **few_columns(self)})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -211,13 +225,16 @@ class Projections(Table):
         return {str(word): self._sentence(i) for i, word in enumerate(self.words)}
 
     def _sentence(self, i):
+        axis = f"the axis from {' to '.join(self.axis.split(' -> '))}"
+        projection = f"the projection of {str(self.words[i])!r} on {axis}"
+        if self.few is not None and self.few[i]:
+            return without_data(self, f"what {projection} is")
         found = {"mean": self.mean[i], "interval": self.interval[i]}
         point = self.source == "point"
         proba = "" if point else f", with {chance(self.prob_positive[i], 'positive')}"
-        axis = f"the axis from {' to '.join(self.axis.split(' -> '))}"
         text = (
-            f"The projection of {str(self.words[i])!r} on {axis}{in_words_of_period(self)} is "
-            f"{estimate(found, self.source, self.prob, '+')}{proba}{few_in_words(self, i)}"
+            f"{capital(projection)}{in_words_of_period(self)} is "
+            f"{estimate(found, self.source, self.prob, '+')}{proba}"
         )
         units = np.inf if self.n_units is None else self.n_units[i]
         return ended(text, self.source, units, self.answer)
@@ -232,8 +249,8 @@ class Projections(Table):
         interval = f"{100 * self.prob:g} % interval"
         columns = [
             Column("word", self.words, ("word",), left=True),
-            Column("projection", self.mean, ("mean",), "6.3f"),
-            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("projection", self.mean, ("mean",), "6.3f", few=self.few),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=self.few),
             Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),
         ]
         return columns + units_columns(self, ("n_units",))
@@ -241,7 +258,7 @@ class Projections(Table):
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series)
+        return with_errors(self, lead | series | few_columns(self))
 
 
 def several(words, name):
@@ -299,17 +316,20 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
     _check_different(others)
-    _, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
-    few = too_few is not None and too_few([phrase, *others])
+    order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
+    few = None
+    if too_few is not None:
+        few = np.array([too_few([phrase, others[i]]) for i in order], bool)
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
     # joint draws of how much each is below the first; the first by nothing at all
     apart.draws[:, 0] = 0.0
     nearest = np.bincount(np.argmin(apart.draws, axis=1), minlength=rows.size) / len(apart.draws)
+    nearest = unknown_where(nearest, None if few is None else few.any())
     return Nearer(
         phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,
         apart.interval, found, prob, len(found.draws), found.get("n_units"),
-        found.get("interval_mcse"), bool(few),
+        found.get("interval_mcse"), few,
     )._resting_on(found.source)  # fmt: skip
 
 
@@ -340,6 +360,6 @@ def project(estimator, axis, words, prob, shift=0, too_few=None):
         found.few_pairs = few
     return Projections(
         axis.label, labels, found.mean, found.sd, found.interval,
-        np.mean(found.draws > 0, axis=0), found, prob, len(found.draws), found.get("n_units"),
-        found.get("interval_mcse"), few=few,
+        unknown_where(np.mean(found.draws > 0, axis=0), few), found, prob, len(found.draws),
+        found.get("n_units"), found.get("interval_mcse"), few=few,
     )._resting_on(found.source)  # fmt: skip

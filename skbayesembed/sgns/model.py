@@ -184,10 +184,22 @@ class SGNSModel:
 
         ``tau``, of one or more numbers, is recorded where the prior learns it.
         """
-        values = dict(zip(("rho", "alpha"), self.in_frame(pivots, alpha, rho, alpha), strict=True))
+        rho, alpha = self.in_frame(pivots, alpha, rho, alpha)
+        values = {"rho": rho, "alpha": self._with_zeros_of_frame(pivots, alpha)}
         if self.prior.learned is not None:
             values["prior_precision"] = self.prior.reported(tau)
         return values
+
+    def _with_zeros_of_frame(self, pivots, alpha):
+        """Contexts in the pivots' frame, exactly zero where the frame says so, not up to rounding.
+
+        R-hat would be that of rounding errors.
+        """
+        free = self.prior.free_components
+        if self.anchors is None:
+            for i, pivot in enumerate(pivots[: free.size]):
+                alpha[pivot, free[i + 1 :]] = 0.0
+        return alpha
 
     def traces(self, pivots, monitored, rho, alpha):
         """What chains record of every draw, to see whether they mix.

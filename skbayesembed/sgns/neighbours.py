@@ -10,6 +10,7 @@ import numpy as np
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
+from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
@@ -50,7 +51,7 @@ def order_note(table):
 def _expected(table):
     """How many of the words are expected among the nearest, the sum of their probabilities."""
     expected = table.prob_top.sum()
-    return f"about {expected:.0f}" if expected >= 0.5 else "less than one"
+    return f"about {expected:.1f}" if expected >= 0.05 else "fewer than 0.1"
 
 
 def _where(table):
@@ -61,15 +62,13 @@ def _where(table):
 def expected_notes(table):
     """The line on how many words are expected among the nearest; none of a point estimate."""
     n = len(table.words)
-    if table.n_draws == 1 or n == 0:
+    if table.n_draws == 1 or n == 0 or table.word_few:
         return []
     if np.isnan(table.prob_top).any():
         return [f"(P(top {n}) {_NOT_RANKED})"]
-    expected = _expected(table)
-    verb = "is" if expected in ("about 1", "less than one") else "are"
     return [
-        f"(of these {n}, {expected} {verb} expected among the {n} nearest {_where(table)}: the sum "
-        f"of P(top {n}))"
+        f"(of these {n}, {_expected(table)} are expected among the {n} nearest {_where(table)}: "
+        f"the sum of P(top {n}))"
     ]
 
 
@@ -115,10 +114,26 @@ def few_notes(table):
         return []
     of = ", ".join(table.words[table.few].tolist())
     rows = "all rows" if table.few.all() else f"the rows of {of}"
-    return [
-        f"({TOO_LITTLE} in {table.period} of a word behind {rows}: these are what the prior makes "
-        "of other periods)"
-    ]
+    return [f"({TOO_LITTLE} in {table.period} of a word behind {rows}: dashes; {IN_FRAME})"]
+
+
+def left_out_notes(table):
+    """The line on how many words a table of a period leaves out for want of text, or none."""
+    n = table.n_left_out
+    if n == 0:
+        return []
+    words = "1 word has" if n == 1 else f"{n:,} words have"
+    return [f"({words} {TOO_LITTLE} in {table.period} and {'is' if n == 1 else 'are'} not ranked)"]
+
+
+def unknown_where(proba, few):
+    """Probabilities, NaN where the prior alone would say them."""
+    return proba if few is None else np.where(few, np.nan, proba)
+
+
+def few_columns(table):
+    """The column of a data frame that says which rows have too little text in the period."""
+    return {} if table.few_pairs is None else {"few_pairs": table.few_pairs}
 
 
 def in_words_of_period(table):
@@ -126,11 +141,12 @@ def in_words_of_period(table):
     return "" if table.period is None else f" in {table.period}"
 
 
-def few_in_words(table, i):
-    """What a sentence on a row says where a word behind it has next to no text in the period."""
-    if table.few is None or not table.few[i]:
-        return ""
-    return f". There are {TOO_LITTLE} of a word behind it{in_words_of_period(table)}"
+def without_data(table, asked):
+    """The sentence on a row about which the prior alone would say something."""
+    return (
+        f"There are too few data to say {asked}{in_words_of_period(table)}: there are {TOO_LITTLE} "
+        "of a word behind it."
+    )
 
 
 def in_period(table, label, asides=()):
@@ -196,13 +212,14 @@ class Neighbours(Table):
         Positive pairs of which each neighbor was the target in the period; None without periods.
     word_pairs : float or None
         Those of the word; for a list or an axis, those of its words together.
-    few : ndarray of bool of shape (n,) or None
-        Whether each neighbor has fewer than 10 uses in the period, or is in fewer than 3 of its
-        units; None without periods.
+    n_left_out : int
+        Number of words that are not ranked, as they have fewer than 10 uses in the period, or are
+        in fewer than 3 of its units.
     word_few : bool
-        Whether this is so for the word.
+        Whether this is so for the word itself: its row of cosines is then the prior's, and
+        ``prob_top`` is NaN.
     sentence : str or None
-        How many of these words can be expected among the ``n`` nearest (the sum of ``prob_top``) in
+        How many of these words are expected among the ``n`` nearest (the sum of ``prob_top``) in
         another sample, or under the posterior, as `source` says; and the most certain of them.
 
     Examples
@@ -229,32 +246,26 @@ class Neighbours(Table):
     period: Any = None
     pairs: np.ndarray | None = None
     word_pairs: float | None = None
-    few: np.ndarray | None = None
+    n_left_out: int = 0
     word_few: bool = False
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where the word or a neighbor has too little text in the period, (n,), or None."""
-        return None if self.few is None else self.few | self.word_few
+        """Whether the word has too little text in the period, for each row, (n,), or None."""
+        return None if self.pairs is None else np.full(len(self.words), self.word_few)
 
     def _seen_in_period(self, asides, **seen):
         """These with what was seen in the period."""
-        found = replace(self, **seen)._resting_on(self.source)
-        return in_period(found, self.period, asides)
+        found = replace(self, **seen)
+        found = replace(found, prob_top=unknown_where(self.prob_top, found.few_pairs))
+        return in_period(found._resting_on(self.source), self.period, asides)
 
     def _notes_on_pairs(self):
         """Lines on what has next to no data in the period."""
-        if self.pairs is None:
-            return []
-        lines, of_others = [], "the prior's extrapolation from other periods"
-        below = f"{TOO_LITTLE} in {self.period}"
-        if self.word_few:
-            itself = f"{self.word!r} itself, {self.word_pairs:.3g} pairs"
-            lines.append(f"({below} of {itself}: its neighbours there are {of_others})")
-        few = self.words[self.few]
-        if few.size:
-            lines.append(f"({below} of {', '.join(few.tolist())}: there they are {of_others})")
-        return lines
+        if not self.word_few:
+            return left_out_notes(self)
+        itself = f"{self.word!r} itself, {self.word_pairs:.3g} pairs"
+        return [f"({TOO_LITTLE} in {self.period} of {itself}: dashes; {IN_FRAME})"]
 
     @property
     def sentence(self) -> str | None:
@@ -262,6 +273,11 @@ class Neighbours(Table):
         n = len(self.words)
         if n == 0:
             return None
+        if self.word_few:
+            return (
+                f"There are too few data to say which words are nearest to {self.word!r} in "
+                f"{self.period}: there are {TOO_LITTLE} of it."
+            )
         point = self.n_draws == 1
         source = "point" if point else self.source
         surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
@@ -274,14 +290,11 @@ class Neighbours(Table):
         else:
             # by units of a mode there is no posterior mean
             by = "cosine" if (source or "").startswith("units") else "posterior mean"
-            expected = capital(_expected(self))
             text = (
-                f"{expected} of the {n} words nearest to {of_word} by {by} can be expected among "
-                f"the {n} nearest {_where(self)}. The surest is {called}, with "
-                f"{chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
+                f"{capital(_where(self))}, {_expected(self)} of the {n} words nearest to {of_word} "
+                f"by {by} are expected to be among its {n} nearest. The most certain is {called}, "
+                f"with {chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
-        if self.few_pairs is not None and self.few_pairs[surest]:
-            text += f". There are {TOO_LITTLE} of it in {self.period}"
         return ended(text, source, np.inf if self.n_units is None else self.n_units[surest])
 
     def _title(self):
@@ -296,8 +309,8 @@ class Neighbours(Table):
         interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
         columns = [
             Column("neighbor", self.words, ("word",), left=True),
-            Column("cosine", self.mean, ("mean",), "6.3f"),
-            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("cosine", self.mean, ("mean",), "6.3f", few=self.few_pairs),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=self.few_pairs),
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
         if self.pairs is not None:
@@ -307,7 +320,7 @@ class Neighbours(Table):
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series)
+        return with_errors(self, lead | series | few_columns(self))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -338,8 +351,10 @@ class Analogies(Table):
     period : object
         Label of the period, or None.
     few : ndarray of bool of shape (n,) or None
-        Whether a word of the question, or the answer, has fewer than 10 uses in the period, or is
-        in fewer than 3 of its units; None without periods.
+        Whether a word of the question has fewer than 10 uses in the period, or is in fewer than 3
+        of its units, so that ``prob_answer`` is NaN; None without periods.
+    n_left_out : int
+        As in `Neighbours`.
     sentence : str or None
         The most probable answer in words, to be copied; None if there are no words.
 
@@ -365,6 +380,7 @@ class Analogies(Table):
     interval_mcse: np.ndarray | None = None
     period: Any = None
     few: np.ndarray | None = None
+    n_left_out: int = 0
 
     @property
     def few_pairs(self) -> np.ndarray | None:
@@ -376,15 +392,17 @@ class Analogies(Table):
         """The most probable answer in words, to be copied; None if there are no words."""
         if len(self.words) == 0:
             return None
+        a, b, c = self.question
+        if self._few.any():
+            return without_data(self, f"which word is to {c!r} as {b!r} is to {a!r}")
         unknown = self.source == "point" or np.isnan(self.prob_answer).any()
         i = 0 if unknown else int(np.argmax(self.prob_answer))
         found = {"mean": self.mean[i], "interval": self.interval[i]}
-        a, b, c = self.question
         proba = "" if unknown else f"{chance(self.prob_answer[i], 'answer')} and "
         text = (
             f"The word that is to {c!r} as {b!r} is to {a!r}{in_words_of_period(self)} is "
             f"{'' if unknown else 'most probably '}{str(self.words[i])!r}, with {proba}a cosine of "
-            f"{estimate(found, self.source, self.prob)}{few_in_words(self, i)}"
+            f"{estimate(found, self.source, self.prob)}"
         )
         return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i])
 
@@ -393,16 +411,21 @@ class Analogies(Table):
         return f"{a!r} is to {b!r} as {c!r} is to{of_period(self)}"
 
     def _notes(self):
-        unknown = np.isnan(self.prob_answer).any()
+        unknown = np.isnan(self.prob_answer[~self._few]).any()
         ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
-        return super()._notes() + ranked + few_notes(self) + units_notes(self)
+        notes = super()._notes() + ranked + few_notes(self) + left_out_notes(self)
+        return notes + units_notes(self)
+
+    @property
+    def _few(self):
+        return np.zeros(len(self.words), bool) if self.few is None else self.few
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
         columns = [
             Column("answer", self.words, ("word",), left=True),
-            Column("cosine", self.mean, ("mean",), "6.3f"),
-            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("cosine", self.mean, ("mean",), "6.3f", few=self.few),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=self.few),
             Column("P(answer)", self.prob_answer, ("prob_answer",), self._chances),
         ]
         return columns + units_columns(self, ("n_units",))
@@ -410,38 +433,56 @@ class Analogies(Table):
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series)
+        return with_errors(self, lead | series | few_columns(self))
 
 
-def most_similar(estimator, word, n, prob, shift=0, period=None):
+def most_similar(estimator, word, n, prob, shift=0, period=None, few=None):
     """`Neighbours` of a word, a list or an axis, among the targets at places from ``shift`` on.
 
-    These are of a ``period``, if there are any.
+    These are of a ``period``, if there are any, in which there is too little text of the words
+    that are ``few`` (n_words,).
     """
     check_prob(prob)
     check_integer("n", n, 1)
     phrase = phrase_of(estimator, word, "word")
-    found = Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift), period=period)
+    others, left_out = _others(estimator, phrase, few)
+    rows = ranked(estimator, phrase, others, n, n, prob, shift)
+    found = Neighbours(phrase.label, *rows, period=period, n_left_out=left_out)
     return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
-def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None):
-    """`Analogies` that the sum of unit vectors ``b - a + c`` gives; ``too_few`` as of `nearer`."""
+def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None, few=None):
+    """`Analogies` that the sum of unit vectors ``b - a + c`` gives.
+
+    ``too_few`` as of `nearer`, ``few`` as of `most_similar`.
+    """
     check_prob(prob)
     check_integer("n", n, 1)
     a, b, c = (phrase_of(estimator, x, name) for x, name in ((a, "a"), (b, "b"), (c, "c")))
     phrase = b.less(a, "").plus(c, "")
     labels = a.label, b.label, c.label
-    found = Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    others, left_out = _others(estimator, phrase, few)
+    rows = ranked(estimator, phrase, others, n, 1, prob, shift)
+    found = Analogies(labels, *rows, n_left_out=left_out)
     if too_few is not None:
-        words = [phrase_of(estimator, word, "words") for word in found.words.tolist()]
-        few = np.array([too_few([a, b, c, word]) for word in words], bool)
-        found = replace(found, few=few)
+        of_question = np.full(len(found.words), too_few([a, b, c]))
+        proba = unknown_where(found.prob_answer, of_question)
+        found = replace(found, few=of_question, prob_answer=proba)
     return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
-def ranked(estimator, phrase, n, top, prob, shift):
-    """The ``n`` words nearest to a phrase, none of its own, with probabilities of rank.
+def _others(estimator, phrase, few):
+    """Words that a phrase is held against, not its own nor the ``few``, and how many of the latter.
+
+    The prior alone would rank words with too little text.
+    """
+    others = np.delete(np.arange(estimator.words_.size), phrase.index)
+    known = others if few is None else others[~few[others]]
+    return known, others.size - known.size
+
+
+def ranked(estimator, phrase, others, n, top, prob, shift):
+    """Those ``n`` of some words that are nearest to a phrase, with probabilities of rank.
 
     Returns
     -------
@@ -450,7 +491,6 @@ def ranked(estimator, phrase, n, top, prob, shift):
         of draws, and effective units or None; of draws also the errors of intervals.
     """
     deviations = estimator._deviations()
-    others = np.delete(np.arange(estimator.words_.size), phrase.index)
     n, top = min(n, others.size), min(top, others.size)
     if deviations is None:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)

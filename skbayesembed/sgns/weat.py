@@ -22,7 +22,14 @@ from ..posterior.results import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
-from .neighbours import few_notes, of_period, units_columns, units_notes, with_errors
+from .neighbours import (
+    few_columns,
+    few_notes,
+    of_period,
+    units_columns,
+    units_notes,
+    with_errors,
+)
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
@@ -129,10 +136,11 @@ class AssociationTests(Table):
         return [*super()._notes(), TWO_QUESTIONS, *few_notes(self), *units_notes(self)]
 
     def _columns(self):
+        interval = f"{100 * self.prob:g} % interval"
         columns = [
             Column("test", self.names, ("test",), left=True),
-            Column("effect", self.mean, ("mean",), "6.3f"),
-            Column(f"{100 * self.prob:g} % interval", self.interval, ("low", "high"), "6.3f"),
+            Column("effect", self.mean, ("mean",), "6.3f", few=self.few),
+            Column(interval, self.interval, ("low", "high"), "6.3f", few=self.few),
             Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),
             Column("false", self.false_share, ("false_share",), self._chances),
             Column("p", self.p_value, ("p_value",), p_values),
@@ -143,7 +151,7 @@ class AssociationTests(Table):
     def _series(self):
         series = super()._series()
         lead = {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series)
+        return with_errors(self, lead | series | few_columns(self))
 
 
 def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
@@ -167,8 +175,12 @@ def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
             found[name] = weat(estimator, *lists, prob, shift, too_few, period)
         except (KeyError, ValueError) as error:
             raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
+    few = None
+    if too_few is not None:
+        few = np.array([one.few_pairs for one in found.values()], bool)
     positive = np.array([one.prob_positive for one in found.values()])
     low = np.array([one.interval[0] for one in found.values()])
+    # what is not known comes last
     order = np.lexsort((-low, -positive))
     ordered = [list(found.values())[i] for i in order]
     by_draws = all("interval_mcse" in one for one in ordered)
@@ -183,7 +195,7 @@ def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
         found, prob, len(ordered[0].draws),
         np.array([float(one.n_units) for one in ordered]) if by_units else None,
         np.array([one.interval_mcse for one in ordered]) if by_draws else None,
-        few=None if too_few is None else np.array([one.few_pairs for one in ordered], bool),
+        few=None if few is None else few[order],
     )._resting_on(ordered[0].source)  # fmt: skip
 
 
@@ -225,7 +237,7 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
         more["few_pairs"] = too_few([*lists, attributes])
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
     found = ask(estimator, question, prob, (), title=title, **more)
-    found.prob_positive = float(np.mean(found.draws > 0))
+    found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
     words = estimator.words_[x], estimator.words_[y], A, B
     found.sentence = _sentence(found, words, "" if period is None else f" in {period}")
     return found
@@ -236,12 +248,18 @@ def _sentence(found, lists, in_period):
     x, y, a, b = (joined(_some(words)) for words in lists)
     point = found.source == "point"
     proba = "" if point else f", with {chance(found.prob_positive, 'positive')}"
-    few = f". There are {TOO_LITTLE} of a list{in_period}" if found.get("few_pairs") else ""
+    effect = (
+        f"he effect size (WEAT) of {x} against {y}, in their association with {a} rather than {b},"
+        f"{in_period}"
+    )
+    if found.get("few_pairs"):
+        return (
+            f"There are too few data to say what t{effect} is: there are {TOO_LITTLE} of the words "
+            "of a list together."
+        )
     text = (
-        f"The effect size (WEAT) of {x} against {y}, in their association with {a} rather than "
-        f"{b},{in_period} is {estimate(found, found.source, found.prob, '+')}{proba}. A "
-        f"permutation test over {found.n_splits:,} splits of the words has "
-        f"{p_value(found.p_value)}{few}"
+        f"T{effect} is {estimate(found, found.source, found.prob, '+')}{proba}. A permutation test "
+        f"over {found.n_splits:,} splits of the words has {p_value(found.p_value)}"
     )
     return ended(text, found.source, found.get("n_units", np.inf), found)
 

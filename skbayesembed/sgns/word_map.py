@@ -119,7 +119,7 @@ class WordMap(Table):
         return columns + units_columns(self, ("n_units",))
 
 
-def word_map(estimator, words, n, prob, shift=0):
+def word_map(estimator, words, n, prob, shift=0, few=None):
     """The `WordMap` of a list of words, or of a word and the ``n`` nearest to it.
 
     The plane is that of the first two principal components of the unit vectors of posterior mean
@@ -133,6 +133,8 @@ def word_map(estimator, words, n, prob, shift=0):
     prob : float
     shift : int
         Where the places of the period begin.
+    few : ndarray of bool of shape (n_words,), optional
+        Words with too little text in the period, which are no neighbors of another.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def word_map(estimator, words, n, prob, shift=0):
         index = list_index(estimator, several(words, "words"), "words")
     else:
         index = np.array([word_index(estimator, words, "words")])
-        near = most_similar(estimator, int(index[0]), n, prob, shift).words
+        near = most_similar(estimator, int(index[0]), n, prob, shift, few=few).words
         index = np.append(index, [estimator.vocabulary_[word] for word in near.tolist()])
     if index.size < 3:
         raise ValueError(f"words must name at least three known words, got {index.size}.")

@@ -267,6 +267,11 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     nearer = {t: model.nearer("sea", alone, period=labels[t]) for t in (0, 2)}
     assert nearer[2].verdict == "no data" != nearer[0].verdict
     assert "too few data to say whether 'sea' is nearer to" in nearer[2].sentence
+    assert nearer[2].sentence.endswith("fewer than 10 uses or 3 units of 'gone'.")
+    np.testing.assert_array_equal(nearer[2].few_pairs, nearer[2].words == "gone")
+    assert np.isnan(nearer[2].prob_nearest).all() and not np.isnan(nearer[0].prob_nearest).any()
+    shown = [f"{m:6.3f} " in repr(nearer[2]) for m in nearer[2].mean]
+    np.testing.assert_array_equal(shown, ~nearer[2].few_pairs)
     first, second = (model.similarity("sea", word) for word in alone)
     apart = model.contrast(first, second)
     # "gone" is used 30 times in the first period, and in no other
@@ -281,8 +286,15 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
     near = [model.most_similar(word, 4, period=labels[2]) for word in ("gone", "sun")]
     assert near[0].few_pairs.all() and f"{labels[2]} of 'gone' itself, 0 pairs: " in repr(near[0])
-    np.testing.assert_array_equal(near[1].few_pairs, near[1].words == "gone")
-    assert f"fewer than 10 uses or 3 units in {labels[2]} of gone: there" in repr(near[1])
+    assert np.isnan(near[0].prob_top).all() and "too few data to say which" in near[0].sentence
+    assert near[0].to_frame()["few_pairs"].all() and f"{near[0].mean[0]:.3f}" not in repr(near[0])
+    # what has no text is not ranked, nor does it take a share of the probability
+    assert "gone" not in near[1].words and not near[1].few_pairs.any()
+    assert near[1].n_left_out == 1 and len(near[1].words) == 3 and np.all(near[1].prob_top == 1.0)
+    line = f"(1 word has fewer than 10 uses or 3 units in {labels[2]} and is not ranked)"
+    assert line in repr(near[1])
+    whole = model.most_similar("sun", 4, period=labels[0])
+    assert whole.n_left_out == 0 and "gone" in whole.words and "not ranked" not in repr(whole)
     seen = model.observed_[2, [model.vocabulary_[w] for w in near[1].words]]
     np.testing.assert_array_equal(near[1]["pairs"], seen)
     if uncertainty == "documents":
@@ -299,18 +311,29 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         for table, few in zip(tables, expected, strict=True):
             np.testing.assert_array_equal(table.few, few)
             line = f"fewer than 10 uses or 3 units in {labels[t]} of a word"
-            assert (line in repr(table)) == any(few)
+            assert (line in repr(table)) == any(few) and "nan" not in repr(table)
+            shown = [f"{m:6.3f}" in repr(table) for m in table.mean]
+            np.testing.assert_array_equal(shown, ~np.array(few))
+            np.testing.assert_array_equal(np.isnan(table.prob_positive), few)
+            told = [
+                sentence.startswith("There are too few") for sentence in table.sentences.values()
+            ]
+            np.testing.assert_array_equal(told, few)
             assert f"{labels[t]}" in repr(table).splitlines()[0]
             if uncertainty == "documents":
                 np.testing.assert_array_equal(np.isnan(table.n_units), few)
         alike = model.analogy("moon", "sun", "sea", 3, period=labels[t])
-        np.testing.assert_array_equal(alike.few, (alike.words == "gone") & (t == 2))
+        assert not alike.few.any() and ("gone" in alike.words) == (t == 0) == (not alike.n_left_out)
+        asked = model.analogy("gone", "sun", "sea", 3, period=labels[t])
+        assert np.isnan(asked.prob_answer).all() == (t == 2)
+        assert ("too few data to say which word" in asked.sentence) == (t == 2)
         apart = model.weat(*lists, period=labels[t])
         assert apart.few_pairs == (t == 2)
         verdict = model.contrast(apart, model.weat(*lists, period=labels[1])).verdict
         assert verdict == "no data"
     # a dash in print, in data frames whole, with what says so beside it
-    assert f"(too little text: of 'gone' in {labels[1]}, {labels[2]})" in repr(second)
+    lack = f"(too little text: of 'gone' in {labels[1]} (no uses), {labels[2]} (no uses))"
+    assert lack in repr(second)
     assert "2 periods: a dash; data frames" in repr(second) and "too little text" not in repr(first)
     rows = repr(second).splitlines()[2:5]
     assert [f"{m:.3f}" in row for row, m in zip(rows, second.mean, strict=True)] == [
@@ -320,9 +343,11 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     np.testing.assert_array_equal(ResultTable(second)["mean"], second.mean)
     of_itself = model.self_similarity("gone", labels[1])
     assert of_itself.few_pairs.all()
-    assert f"(too little text: of 'gone' in {labels[1]}, the reference)" in repr(of_itself)
+    lack = f"(too little text: of 'gone' in {labels[1]}, the reference (no uses))"
+    assert lack in repr(of_itself)
     assert f"3 units in the reference, {labels[1]}: a dash" in repr(of_itself)
-    assert f"{gone.mean:.3f}" not in repr(gone) and f"of 'gone' in {labels[2]})" in repr(gone)
+    assert f"{gone.mean:.3f}" not in repr(gone)
+    assert f"of 'gone' in {labels[2]} (no uses))" in repr(gone)
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)
@@ -333,8 +358,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         (gone, "'gone' has drifted"),
         (model.drift("gone", distance="cosine"), "'gone' has drifted"),
     ):
-        there = f"30 uses ({answer.pairs[0]:,.0f} pairs) from 30 units in {ends[0]}"
-        there += f" and 0 uses (0 pairs) from 0 units in {ends[1]}"
+        there = f"'gone' has 30 uses ({answer.pairs[0]:,.0f} pairs) from 30 units in {ends[0]}"
+        there += f" and no uses in {ends[1]}"
+        assert answer.words_seen == ("gone", "gone")
         assert answer.uses == answer.units_seen == (30, 0) and answer.few_pairs == (False, True)
         assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
     assert "too few data" not in stays.sentence and "similarity_change" not in gone.sentence
@@ -352,7 +378,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} ("
     )
     assert over.sentences[ends[1]] == (
-        f"There are too few data on the similarity of 'gone' and 'sun' in {ends[1]}: 0 pairs."
+        f"There are too few data on the similarity of 'gone' and 'sun' in {ends[1]}: "
+        "'gone' has no uses there."
     )
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
@@ -428,7 +455,7 @@ def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
     )
     found.pop("interval_mcse", None)
     sentence = sentence_on_change(found, "similarity of 'a' and 'b'", (1900, 1901))
-    assert f" from 1900 to 1901; they {told}. The rarer word has " in sentence
+    assert f" from 1900 to 1901; they {told}. The rarer word" in sentence
     assert ". How large the change is, and whether it is decided, depends on diff" in sentence
     assert ("probably closer" in repr(found)) == (proba < 0.975)
     assert found.verdict == "closer" and "units_seen" in repr(found)

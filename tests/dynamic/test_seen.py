@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS, PairCounts, load
 from skbayesembed.dynamic.inputs import pairs_of_use, training_data
-from skbayesembed.dynamic.seen import Seen, text_of, words_too_few
+from skbayesembed.dynamic.seen import Seen, lacking, text_of, words_too_few
+from skbayesembed.dynamic.verdicts import sentence_on_change
 from skbayesembed.sgns.questions.phrases import Phrase
 
 RNG = np.random.default_rng(5)
@@ -83,7 +85,8 @@ def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each,
     seen = None
     if units is not None:
         seen = Seen(found["uses"], found["units"], np.array([of_period]))
-    model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each)
+    names = np.array(["word", "rich"])
+    model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each, words_=names)
     word, rich, both = (Phrase("", np.array(i), np.ones(len(i))) for i in ([0], [1], [0, 1]))
     axis = word.less(rich, "")
     assert text_of(model, [0], axis).few[0] == few, "an end has none of the other's"
@@ -93,6 +96,47 @@ def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each,
     assert not text_of(model, [0], both).few[0]
     assert words_too_few(model, [0]).tolist() == [[few, False]]
     assert words_too_few(model, [0], [1, 0]).tolist() == [[False, few]]
+
+
+def test_what_is_said_of_a_period_is_said_of_one_word():
+    """Of the one that lacks text, be it the one with more uses; with what it lacks."""
+    uses, units = np.array([[18, 34], [15, 30], [7, 0]]), np.array([[4, 2], [6, 9], [5, 0]])
+    seen, words = Seen(uses, units, np.array([9, 9, 9])), np.array(["labor", "industry"])
+    model = SimpleNamespace(
+        observed_=5.0 * uses, _seen=seen, _pairs_of_use=5.0, words_=words,
+        periods_=SimpleNamespace(labels=["1990-2029", "1830-1869", "1790-1829"]),
+    )  # fmt: skip
+    labor, industry = (Phrase(str(w), np.array([i]), np.ones(1)) for i, w in enumerate(words))
+    text = text_of(model, [0, 1, 2], labor, industry)
+    assert text.words == ["industry", "labor", "industry"]
+    assert text.uses.tolist() == [34, 15, 0] and text.units.tolist() == [2, 6, 0]
+    assert text.pairs.tolist() == [170, 75, 0] and text.few.tolist() == [True, False, True]
+    assert text.reason(0) == "'industry' is in only 2 units there"
+    assert text.reason(2, "in 1790") == "'industry' has no uses in 1790"
+    assert lacking(model, [0, 1, 2], labor, industry) == [
+        "(too little text: of 'labor' in 1790-1829 (7 uses); of 'industry' in 1990-2029 (2 units), "
+        "1790-1829 (no uses))"
+    ]
+    assert lacking(model, [1], labor, industry) == []
+    axis = text_of(model, [0], labor.less(industry, "labor -> industry"))
+    assert axis.words == ["industry"] and axis.units == [2]
+    found = Bunch(
+        pairs=(170.0, 75.0), uses=(34, 15), units_seen=(2, 6), few_pairs=(True, False),
+        words_seen=("industry", "labor"), settings={"units_name": "president"},
+    )  # fmt: skip
+    assert sentence_on_change(found, "similarity of a and b", ("1990", "1830")) == (
+        "There are too few data to say whether the similarity of a and b has changed: 'industry' "
+        "has 34 uses (170 pairs) by only 2 presidents in 1990, and 'labor' has 15 uses (75 pairs) "
+        "by 6 presidents in 1830."
+    )
+    found.update(
+        few_pairs=(False, False), mean=0.1, interval=np.array([-0.1, 0.3]), source="units", prob=0.9,
+        settings={"diffusion": 1e-3, "diffusion_learned": False, "n_components": 5},
+    )  # fmt: skip
+    assert (
+        "The rarer word has 34 uses (170 pairs) by 2 presidents in 1990 ('industry') and 15 uses "
+        "(75 pairs) by 6 presidents in 1830 ('labor')."
+    ) in sentence_on_change(found, "similarity", ("1990", "1830"))
 
 
 def test_a_fit_online_goes_by_pairs_and_a_saved_one_by_uses(tmp_path):

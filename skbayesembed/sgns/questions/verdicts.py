@@ -6,7 +6,7 @@ import numpy as np
 
 from ...posterior.deciding import SURE, note_on_draws, said_of_draws, surely
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
-from ...posterior.sources import FEW_UNITS, FEWEST_USES
+from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE
 
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
@@ -126,25 +126,29 @@ def sentence_on_nearer(table, verdict):
     if n == 1:
         return None
     word, first, second = (repr(str(w)) for w in (table.word, *table.words[:2]))
+    in_period = "" if table.period is None else f" in {table.period}"
+    others = joined([repr(str(w)) for w in table.words[1:]], "or")
+    asked = f"{word} is nearer to {first} {'than to' if n > 2 else 'or to'} {others}{in_period}"
+    if verdict == "no data":
+        return f"There are too few data to say whether {asked}: {_of_few(table)}."
     apart = {"mean": table.difference[1], "interval": table.difference_interval[1]}
     value = estimate(apart, table.source, table.prob, "+")
     nearest = chance(table.prob_nearest[0], "" if n == 2 else f"{first} is the nearest")
     nearest = "" if verdict is None else f", with {nearest}"
-    others = joined([repr(str(w)) for w in table.words[1:]], "or")
     probably = "probably " if only_probably_nearest(table, verdict) else ""
-    asked = f"{word} is nearer to {first} than to {others}"
-    claim = f"{word} is {probably}nearer to {first} than to {others}"
-    difference = f"difference of its cosines with {first} and with {second}, the next,"
-    if n == 2:
-        asked = f"{word} is nearer to {first} or to {second}"
-        difference = "difference of cosines"
-    in_period = "" if table.period is None else f" in {table.period}"
-    claim, asked = f"{claim}{in_period}", f"{asked}{in_period}"
-    told = f"is {value}{nearest}"
+    claim = f"{word} is {probably}nearer to {first} than to {others}{in_period}"
     if verdict == "not decided":
         claim = f"It is not decided whether {asked}"
-    elif verdict == "no data":
-        claim = f"There are too few data to say whether {asked}"
-        told = f"is {value}, which {_OF_PRIOR}"
+    difference = "difference of cosines"
+    if n > 2:
+        difference = f"difference of its cosines with {first} and with {second}, the next,"
     units = np.inf if table.n_units is None else np.min(table.n_units)
-    return ended(f"{claim}: the {difference} {told}", table.source, units, table.answer)
+    text = f"{claim}: the {difference} is {value}{nearest}"
+    return ended(text, table.source, units, table.answer)
+
+
+def _of_few(table):
+    """What has too little text, of the words of a table of `nearer`, a clause."""
+    few = [repr(str(w)) for w in table.words[table.few_pairs]]
+    what = repr(table.word) if table.few_pairs.all() else joined(few, "and")
+    return f"there are {TOO_LITTLE} of {what}"
