@@ -14,7 +14,10 @@ FEWEST_USES = 10
 TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
-NOTE_ON_UNITS = f"({UNITS_OF_ALL}: effective units of the answer, with those of other periods)"
+NOTE_ON_UNITS = (
+    f"({UNITS_OF_ALL}: effective units behind the answer, including those borrowed from other "
+    "periods)"
+)
 
 # Differences of probabilities that are none.
 _ROUNDING = 1e-12
