@@ -57,14 +57,15 @@ def kosmos():
 
 
 def newsgroups():
-    """A sixth of 20 Newsgroups as lists of words, and a vector for each word."""
+    """A sixth of 20 Newsgroups: lists of words, whether on politics or sport, a vector a word."""
     if not FOLDER:
         rng = np.random.default_rng(0)
         parts = [_WORDS[i : i + 6] for i in range(0, 24, 6)]
         documents = [list(rng.choice(parts[i % 4], 30)) for i in range(200)]
         centres = rng.normal(size=(4, 8))
         vectors = {w: centres[i // 6] + 0.3 * rng.normal(size=8) for i, w in enumerate(_WORDS)}
-        return documents, vectors
+        kinds = {"politics": [int(i % 4 == 0) for i in range(200)]}
+        return documents, kinds | {"sport": [int(i % 4 == 1) for i in range(200)]}, vectors
     folder = Path(FOLDER) / "topics" / "20ng"
     counts = sparse.load_npz(folder / "dtm.npz")[::6, :3000]
     words = (folder / "vocab.txt").read_text().split()[:3000]
@@ -72,4 +73,8 @@ def newsgroups():
         [words[j] for j, n in zip(row.indices, row.data, strict=True) for _ in range(n)]
         for row in counts
     ]
-    return documents, dict(zip(words, np.load(folder / "vectors.npy"), strict=False))
+    names = (folder / "label_names.txt").read_text().split()
+    groups = np.array(names)[np.loadtxt(folder / "labels.txt", dtype=int)[::6]]
+    kinds = {"politics": "talk.politics", "sport": "rec.sport"}
+    kinds = {kind: np.char.startswith(groups, start).astype(int) for kind, start in kinds.items()}
+    return documents, kinds, dict(zip(words, np.load(folder / "vectors.npy"), strict=False))

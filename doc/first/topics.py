@@ -7,7 +7,7 @@ import pandas as pd
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
-from skbayesembed.plotting import ForestDisplay, TopicWordsDisplay
+from skbayesembed.plotting import EffectsDisplay
 
 addresses = fetch_state_of_the_union()
 vectors = BayesianSGNS(30, solver="map", max_features=5000, random_state=0)
@@ -18,19 +18,32 @@ table["text"] = table["text"].str.split("\n")
 table = table[table["year"] >= 1945].explode("text")  # a row a paragraph
 
 model = GaussianLDA(
-    6, embedding=vectors, likelihood_power=0.2, stop_words="english",
-    min_count=20, chains=1, warmup=1000, draws=200, thin=10, random_state=0,
+    8, embedding=vectors, word_model="dirichlet", stop_words="english",
+    min_count=20, chains=2, warmup=500, draws=200, thin=20, random_state=0,
 )
 model.fit(table["text"])
-
 print(model.topic_info(6))
+
+model.name_topics([  # once their words and documents have been read
+    "background", "legislation", "budget", "health and schools",
+    "energy and land", "world", "speech", "defense",
+])
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(
     table["text"], decades, units=table["year"], times=table["year"]
 )
-ForestDisplay.from_result(effects)
-# %% words
-TopicWordsDisplay.from_estimator(model, 5, by="density")
+print(effects)
+EffectsDisplay.from_result(effects)
 # %% documents
-print(model.representative_documents(table["text"], 0, n=4))
+print(model.representative_documents(table["text"], "defense", n=4))
+# %% words
+from skbayesembed.plotting import TopicWordsDisplay
+
+TopicWordsDisplay.from_estimator(model, 5, rank="relevant")
+# %% sentence
+print(effects.sentences["defense", "decade"])
+# %% chains
+report = model.report()
+for item in ("largest R-hat", "smallest effective sample size"):
+    print(item, "-", report.find(item))
 # %% end

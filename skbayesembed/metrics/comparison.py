@@ -220,9 +220,11 @@ class Comparison(Table):
         best, verdict = repr(str(self.names[0])), self.verdict
         parts = []
         if (verdict == "not told apart").any():
-            names = _listed(self.names[verdict == "not told apart"])
+            names = self.names[verdict == "not told apart"]
+            below = "differences" if len(names) > 1 else "difference"
             parts.append(
-                f"not told apart from {best}, by differences below two standard errors: {names}"
+                f"{best} scores best; {_listed(names, ' and ')} cannot be distinguished from it "
+                f"({below} below two standard errors)"
             )
         if (verdict == "alike").any():
             names = _listed(self.names[verdict == "alike"])
@@ -369,11 +371,13 @@ def _of_units(one):
     return "scores" in one
 
 
-def _listed(names):
-    """Names of models in a line, those that have room."""
+def _listed(names, last=", "):
+    """Names of models in a line, those that have room; `last` stands before the last of them."""
     texts = [repr(str(name)) for name in names[:_MOST_NAMES]]
     more = len(names) - len(texts)
-    return ", ".join(texts) + (f" and {more} more" if more else "")
+    if more:
+        return f"{', '.join(texts)} and {more} more"
+    return last.join([*([", ".join(texts[:-1])] if texts[1:] else []), texts[-1]])
 
 
 def _check(found):
