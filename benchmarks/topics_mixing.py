@@ -149,12 +149,13 @@ def paragraphs():
 def of_paragraphs(posterior, kind, begun):
     """Print a row for one fit."""
     rhat, size = share_rhat(posterior), ess(shares_of(posterior["counts"]))
+    n_draws = posterior.n_chains * posterior.n_draws
     densities = ", ".join(f"{lp:.0f}" for lp in posterior.stats["lp"].mean(axis=1))
     print(
         f"{kind}: thin {posterior.attrs['thin']}; above 1.2 {(rhat > 1.2).sum()}, median "
         f"{np.nanmedian(rhat):.2f}, up to {np.nanmax(rhat):.3g}; effective draws "
-        f"{np.nanmin(size):.1f} and more, median {np.nanmedian(size):.0f}, of "
-        f"{posterior.n_chains * posterior.n_draws}; log densities {densities}; {time.process_time() - begun:.0f} s of CPU",
+        f"{np.nanmin(size):.1f} and more, median {np.nanmedian(size):.0f}, of {n_draws}; "
+        f"log densities {densities}; {time.process_time() - begun:.0f} s of CPU",
         flush=True,
     )
 

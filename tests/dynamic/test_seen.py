@@ -130,8 +130,10 @@ def test_what_is_said_of_a_period_is_said_of_one_word():
         "by 6 presidents in 1830."
     )
     found.update(
-        few_pairs=(False, False), mean=0.1, interval=np.array([-0.1, 0.3]), source="units", prob=0.9,
-        settings={"diffusion": 1e-3, "diffusion_learned": False, "n_components": 5},
+        few_pairs=(False, False), mean=0.1, interval=np.array([-0.1, 0.3]), source="units",
+        prob=0.9, settings=found.settings | {
+            "diffusion": 1e-3, "diffusion_learned": False, "n_components": 5
+        },
     )  # fmt: skip
     assert (
         "The rarer word has 34 uses (170 pairs) by 2 presidents in 1990 ('industry') and 15 uses "
