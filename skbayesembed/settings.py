@@ -22,7 +22,7 @@ from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
 from .posterior.deciding import surely
-from .posterior.sentences import capital, ended, interval_in_words, joined, rounded
+from .posterior.sentences import capital, ended, interval_in_words, joined, rounded, sure_of
 from .posterior.tables import Column, Table, dashed
 
 # Entries of a sequence that are printed, and how answers are called that the prior would give.
@@ -41,6 +41,12 @@ _BRIEF = 5.0
 _OF_MODEL = "(uncertainty='model': intervals are for these texts alone, not for other units)"
 # The note of settings that an interruption left without an answer.
 _INTERRUPTED = "interrupted"
+# Verdicts on slopes, and what is told before the first fit where the fitted estimator has none.
+_SIDES = ("positive", "negative")
+_OWN_WITHOUT = (
+    "over_settings: the fitted estimator's own answer is 'no data', since the texts have too "
+    "little of what was asked; settings that keep the texts and the periods will answer the same"
+)
 # Parameters with more of which a fit takes longer.
 _SIZES = ("n_components", "n_senses", "n_periods", "draws", "warmup", "chains", "window")
 # Behind the estimator's own setting.
@@ -87,6 +93,8 @@ class OverSettings(Table):
         Probability of the intervals, if the answers have one.
     proba_of : str or None
         Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
+    p_value : ndarray of shape (n_rows,) or None
+        Two-sided p-values of slopes; None if the answers have none.
     sentence : str
         The table in words, to be copied.
     sentences : dict of str to str
@@ -104,6 +112,7 @@ class OverSettings(Table):
     title: str | None
     prob: float | None
     proba_of: str | None
+    p_value: np.ndarray | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -211,7 +220,12 @@ class OverSettings(Table):
     def _surely(self):
         """Verdicts in print, as those of answers are."""
         found = {"interval": self.interval, "verdict": self.verdicts}
-        return surely(found | {self.proba_of: self.proba}).tolist()
+        said = surely(found | {self.proba_of: self.proba})
+        if self.p_value is not None:
+            only = np.isfinite(self.p_value) & ~sure_of(self.p_value)
+            only &= np.isin(self.verdicts, _SIDES)
+            said = np.where(only, "probably " + said, said)
+        return said.tolist()
 
     def _marks(self):
         """Numbers of notes, of those that differ by more than their figures."""
@@ -235,6 +249,7 @@ class OverSettings(Table):
         # printed without what the prior alone says
         whole = dict(zip(("mean", "low", "high"), (self.mean, *self.interval.T), strict=True))
         whole |= {} if self.proba_of is None else {self.proba_of: self.proba}
+        whole |= {} if self.p_value is None else {"p_value": self.p_value}
         return {**super()._series(), **whole, **values, "own": self.own, "note": notes}
 
     def _title(self):
@@ -458,13 +473,13 @@ def over_settings(
         for row in answers
     ]
     params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
-    interval, proba, verdicts = more
+    interval, proba, p_value, verdicts = more
     titles, probs, sources, names = (_common(one[i] for one in found) for i in (2, 3, 4, 5))
     proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
     interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
-        notes, titles, probs, names,
+        notes, titles, probs, names, None if np.isnan(p_value).all() else np.array(p_value),
     )  # fmt: skip
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
@@ -482,6 +497,8 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     if fitted is not None:
         # a shallow copy: a question may set parameters
         found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
+        if all(row[-1] == _NO_DATA for row in found[fitted][0]):
+            note_user(_OWN_WITHOUT)
     note_user(f"over_settings: {_number(n, 'fit')}{about}")
     begun, larger = time.monotonic(), _larger([settings[i] for i in rest])
 
@@ -590,7 +607,7 @@ class _Turn(NamedTuple):
 def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
 
-    A row is (entry, mean, interval, proba, verdict). What the first fit notes is not told again.
+    A row is (entry, mean, interval, proba, p, verdict). What the first fit notes is not told again.
     The ``turn`` is a `_Turn`, None where the estimator is fitted.
     """
     if turn is not None:
@@ -624,7 +641,7 @@ def _fitted(estimator, X, fit_params):
 
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
-    row = "", np.nan, (np.nan, np.nan), np.nan, ""
+    row = "", np.nan, (np.nan, np.nan), np.nan, np.nan, ""
     return [row], note, *[None] * 4
 
 
@@ -647,7 +664,7 @@ def _tell_others(turn):
 
 
 def _rows_of(answer):
-    """Entries of an answer: names, means, intervals, probabilities, verdicts."""
+    """Entries of an answer: names, means, intervals, probabilities, p-values, verdicts."""
     mean = np.asarray(getattr(answer, "mean", answer), dtype=float)
     if mean.ndim > 1:
         raise TypeError(
@@ -661,7 +678,9 @@ def _rows_of(answer):
     proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
     verdict = getattr(answer, "verdict", None)
     verdicts = map(str, _each("" if verdict is None else verdict, mean))
-    return list(zip(names, mean.reshape(-1).tolist(), ends, proba, verdicts, strict=True))
+    p = getattr(answer, "p_value", None)
+    p = _each(p if np.shape(p) == mean.shape and p is not None else np.nan, mean)
+    return list(zip(names, mean.reshape(-1).tolist(), ends, proba, p, verdicts, strict=True))
 
 
 def _name_of_probability(answer):

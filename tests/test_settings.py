@@ -356,3 +356,13 @@ def test_errors(question, grid, error, message):
         over_settings(MODEL, TEXTS, question, grid)
     with pytest.raises(ValueError, match="own must be True, False or 'fitted', got 'other'"):
         over_settings(MODEL, TEXTS, ask, {"window": [2]}, own="other")
+
+
+def test_an_own_answer_without_data_is_told_before_the_first_fit(capfd):
+    answer = Bunch(mean=0.2, interval=np.array([0.1, 0.3]), verdict="no data", prob_increase=0.99)
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    texts = ["the cat sat", "a dog sat"] * 10
+    over_settings(model.fit(texts), texts, lambda fitted: answer, {"window": [2, 3]}, own="fitted")
+    told = capfd.readouterr().err
+    assert "own answer is 'no data'" in told
+    assert told.index("own answer") < told.index("over_settings: 2 fits")

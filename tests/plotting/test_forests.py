@@ -358,6 +358,10 @@ def test_slopes_over_settings():
     texts, grid = ["the cat sat", "a dog sat"] * 10, {"window": [2, 3]}
     several = over_settings(model, texts, lambda fitted: table, grid, own=False)
     assert several.verdicts == table.verdict.tolist() * 2
+    np.testing.assert_array_equal(several.p_value, np.tile(table.p_value, 2))
+    assert "probably" not in repr(several)
+    unsure = replace(several, p_value=np.full(2, 0.06))
+    assert repr(unsure).count("probably positive") == 2 and "p_value" in unsure.to_frame()
     assert "'positive' is the same" in repr(several)
     plotting.ForestDisplay.from_result(several)
 
