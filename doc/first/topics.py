@@ -19,14 +19,14 @@ table = table[table["year"] >= 1945].explode("text")  # a row a paragraph
 
 model = GaussianLDA(
     8, embedding=vectors, word_model="dirichlet", stop_words="english",
-    min_count=20, chains=2, warmup=500, draws=200, thin=20, random_state=0,
+    min_count=20, chains=2, warmup=2000, draws=200, thin=25, random_state=0,
 )
 model.fit(table["text"])
 print(model.topic_info(6))
 
 model.name_topics([  # once their words and documents have been read
-    "background", "legislation", "budget", "health and schools",
-    "energy and land", "world", "speech", "defense",
+    "common words", "legislation", "budget", "health and schools",
+    "energy and land", "world", "address", "defense",
 ])
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(

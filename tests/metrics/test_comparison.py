@@ -46,7 +46,8 @@ def test_verdicts_know_the_scale():
     found = dict(zip(table.names.tolist(), table.verdict.tolist(), strict=True))
     others = {"same": "not told apart", "noisy": "not told apart", "near": "alike", "far": "worse"}
     assert found == {"a": "best"} | others
-    assert "below two standard errors: 'same', 'noisy'" in repr(table)
+    same = "verdict: 'a' scores best; 'same' and 'noisy' cannot be distinguished from it"
+    assert f"{same} (differences below two standard errors); " in repr(table)
     assert "below 4: 'near'" in repr(table)
     # means over units: a difference of any size is one where standard errors are small
     units = {n: Bunch(elpd=x.mean(), se=0.1, pointwise=x / 50, scores=x) for n, x in models.items()}
