@@ -50,7 +50,8 @@ _NOT_IN_FIT = (
     "part of the fit)"
 )
 
-_MAY_GO_ON = "(what is 'auto' goes on where starts or draws do not agree: from {} to {})"
+# Parameters whose "auto" ends a search, or chains, where starts or draws agree; and of which.
+_OPEN_ENDED = {"n_starts": "starts", "thin": "draws"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -90,6 +91,8 @@ class Cost(Table):
         the usual time.
     sooner : str
         If the first question takes more than two minutes, a smaller setting that takes less.
+    automatic : tuple of str
+        Parameters that are ``"auto"`` and make the time ``between``.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class Cost(Table):
     no_room: str | None = None
     sooner: str = ""
     between: tuple[float, float] | None = None
+    automatic: tuple[str, ...] = ()
 
     @property
     def cpu_seconds(self) -> float:
@@ -140,17 +144,18 @@ class Cost(Table):
 
     def _notes(self):
         notes = []
-        if self.between is not None:
-            notes.append(_MAY_GO_ON.format(*map(duration, self.between)))
+        if self.between is not None and self.automatic:
+            of = " and ".join(_OPEN_ENDED[name] for name in self.automatic)
+            given = " and ".join(f"{name}='auto'" for name in self.automatic)
+            stop = "stops" if len(self.automatic) == 1 else "stop"
+            notes.append(f"({given} {stop} early if {of} agree)")
         notes += [] if self.question is None else [_NOT_IN_FIT]
         notes += [f"({_FIRST_QUESTION}: {self.sooner})"] if self.sooner else []
         notes += [] if self.no_room is None else [self.no_room]
         idle = effective_n_jobs(-1) - self.n_jobs
         if idle > 0 and self.seconds > _WORTH_THREADS:
-            notes.append(
-                f"({idle} of this machine's processors would be idle: estimate_cost with n_jobs=-1 "
-                "says what they bring)"
-            )
+            idle_ones = "one processor" if idle == 1 else f"{idle} processors"
+            notes.append(f"({idle_ones} would be idle; try n_jobs=-1)")
         return notes
 
     def _title(self):
@@ -160,10 +165,16 @@ class Cost(Table):
             later = "; the first question would not fit in memory"
         elif first is not None:
             later = f"; then {duration(first.seconds)} for the first question"
+        threads = f"{self.n_jobs} thread{'' if self.n_jobs == 1 else 's'}"
+        if self.between is None:
+            when = f"About {duration(self.seconds)} for one fit on {threads}, "
+        else:
+            least, most = map(duration, self.between)
+            when = f"{least} to {most} for one fit on {threads}, usually "
+            when += f"{duration(self.seconds)} with "
         return (
-            f"About {duration(self.seconds)} for one fit on {self.n_jobs} thread(s), "
-            f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
-            f"{later}"
+            f"{when}{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: "
+            f"solver={self.solver!r}{later}"
         )
 
 
@@ -311,12 +322,12 @@ def _note(estimator, training, asked, work):
         )
     if parts:
         note_user(
-            f"{','.join(parts)}; estimate_cost says how long all takes, and verbose=1 prints how "
-            "far it is."
+            f"{','.join(parts)}; estimate_cost says how long everything takes, and verbose=1 "
+            "shows progress."
             + (
                 ""
                 if spent is None
-                else " set_params(uncertainty='model') answers at once, without knowing of units."
+                else " set_params(uncertainty='model') answers at once, ignoring units."
             )
         )
 
@@ -357,7 +368,10 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     if trial.saved > 0 or trial.added > 0:
         whole = sum(part.seconds for part in parts)
         between = whole - trial.saved, whole + trial.added
-    return Cost(parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between)
+    automatic = tuple(name for name in _OPEN_ENDED if getattr(estimator, name, "") == "auto")
+    return Cost(
+        parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between, automatic
+    )
 
 
 def _asked(asked, estimator, training, clock):

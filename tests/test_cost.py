@@ -100,7 +100,7 @@ def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):
     verbose = clone(estimator).set_params(verbose=1)
     verbose.estimate_cost(X, **given)
     verbose.fit(X, **given)
-    assert "About " in capsys.readouterr().out
+    assert " of CPU, " in capsys.readouterr().out
     for name in plain.posterior_:
         np.testing.assert_array_equal(plain.posterior_[name], verbose.posterior_[name])
 
@@ -266,6 +266,15 @@ def test_table():
     assert frame["cpu_seconds"].sum() == pytest.approx(cost.cpu_seconds)
 
 
+@pytest.mark.parametrize(("idle", "said"), [(1, "one processor would"), (3, "3 processors would")])
+def test_idle_processors(idle, said, monkeypatch):
+    monkeypatch.setattr(skbayesembed.cost, "effective_n_jobs", lambda n_jobs: 1 + idle)
+    parts = [trial.Part("chains", 100.0, 100.0)]
+    line = f"({said} be idle; try n_jobs=-1)"
+    assert line in repr(skbayesembed.cost.Cost(parts, {}, 1e6, 1, "gibbs"))
+    assert line not in repr(skbayesembed.cost.Cost(parts, {}, 1e6, 1 + idle, "gibbs"))
+
+
 @pytest.mark.parametrize(
     "seconds, text",
     [(0.041, "0.041 s"), (90, "90 s"), (105, "100 s"), (192, "3.2 min"), (20000, "5.6 h")],
@@ -309,9 +318,14 @@ def test_searches_for_modes_that_go_on_have_a_range():
     least, most = cost.between
     assert 0 < least < cost.seconds < most < 20 * least
     assert {"starts", "exchanges", "modes"} <= {part.name for part in cost.parts}
-    assert "(what is 'auto' goes on where starts or draws do not agree: from " in repr(cost)
-    chains = model.set_params(n_starts=2).estimate_cost(X, times=TIMES).between
+    first = repr(cost).splitlines()[0]
+    ends = f"{trial.duration(least)} to {trial.duration(most)}"
+    assert first.startswith(f"{ends} for one fit on 1 thread, usually ")
+    assert "(n_starts='auto' and thin='auto' stop early if starts and draws agree)" in repr(cost)
+    chains = model.set_params(n_starts=2).estimate_cost(X, times=TIMES)
+    assert "(thin='auto' stops early if draws agree)" in repr(chains)
+    chains = chains.between
     # of chains alone at most four times as long
     assert chains is not None and 1 < chains[1] / chains[0] < 4
     fixed = model.set_params(thin=2).estimate_cost(X, times=TIMES)
-    assert fixed.between is None and "goes on" not in repr(fixed)
+    assert fixed.between is None and "early" not in repr(fixed)

@@ -7,6 +7,7 @@ until one of them is looked at, so that no draws are made between batches.
 from __future__ import annotations
 
 import contextlib
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from ..io.models import SaveMixin
 from ..posterior.report import Report, report_of
 from .checks import check_integer
 from .memory import check_memory
+
+# Entries of a list in the print of an estimator.
+_MOST_SHOWN = 6
 
 
 class Learned:
@@ -109,7 +113,8 @@ class FittedMixin(SaveMixin):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # scikit-learn's, and what "auto" stood for, once it is known
-        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        shown = super(FittedMixin, _shortened(self))
+        text: str = shown.__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
         fitted = self.__dict__.get("_fitted") or {}
         known = getattr(self, "solver", None) == "auto" and "solver_" in fitted
         return f"{text} [solver_={fitted['solver_']!r}]" if known else text
@@ -150,6 +155,31 @@ class FittedMixin(SaveMixin):
         return self
 
 
+class _Shown:
+    """Stands for a value in print."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def _shortened(estimator):
+    """The estimator with a few entries of long lists, sets (sorted) and dicts, for print alone."""
+    given = estimator.get_params(deep=False)
+    return type(estimator)(**{name: _short(value) for name, value in given.items()})
+
+
+def _short(value):
+    if isinstance(value, set | frozenset) or (
+        isinstance(value, list | tuple | dict) and len(value) > _MOST_SHOWN
+    ):
+        # sorts sets
+        return _Shown(reprlib.repr(value))
+    return value
+
+
 def learns_online(estimator: Any) -> bool:
     """Whether an estimator has ``partial_fit``, for scikit-learn's ``available_if``.
 
@@ -171,9 +201,10 @@ def learns_online(estimator: Any) -> bool:
 with contextlib.suppress(ImportError, AttributeError):
     from sklearn.utils._pprint import _EstimatorPrettyPrinter
 
-    _EstimatorPrettyPrinter._dispatch[FittedMixin.__repr__] = (
-        _EstimatorPrettyPrinter._pprint_estimator
-    )
+    def _print_shortened(printer, estimator, *given):
+        printer._pprint_estimator(_shortened(estimator), *given)
+
+    _EstimatorPrettyPrinter._dispatch[FittedMixin.__repr__] = _print_shortened
 
 
 class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

@@ -120,6 +120,33 @@ def source_of(embedding):
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
 
 
+def described(embedding):
+    """What an embedding is, in a few words: its solver and texts, its file, or how many words.
+
+    Examples
+    --------
+    >>> from skbayesembed.corpus.embedding import described
+    >>> described({"cat": [0.0, 1.0], "dog": [1.0, 0.0]}), described("vectors/glove.txt")
+    ('dict of 2 words', 'the file glove.txt')
+    """
+    if isinstance(embedding, str | os.PathLike):
+        return f"the file {os.path.basename(embedding)}"
+    inner = getattr(embedding, "estimator", embedding)
+    kind = type(inner).__name__
+    if hasattr(inner, "posterior_"):
+        attrs = inner.posterior_.attrs
+        sizes = ((attrs.get("n_documents"), "documents"), (attrs.get("n_tokens"), "tokens"))
+        of = [f"{n:,} {what}" for n, what in sizes if n is not None]
+        return ", ".join([f"{kind} with solver={attrs['solver']!r}", *of])
+    if hasattr(inner, "label"):
+        return str(inner)
+    vectors = getattr(inner, "wv", inner)
+    if hasattr(vectors, "shape") or isinstance(vectors, list | tuple):
+        return f"array of {len(vectors):,} vectors"
+    of = f" of {len(vectors):,} words" if hasattr(vectors, "__len__") else ""
+    return f"{type(vectors).__name__}{of}"
+
+
 def _check_fitted(estimator):
     """Raise a NotFittedError that says how a fitted estimator stays so in a search."""
     try:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from ..corpus.embedding import described
 from .naming import shares_called
 from .sources import interval_label, name_of_units, source_of
 from .summary import ess, rhat
@@ -19,9 +20,12 @@ from .tables import Column, Table, entry_labels
 
 # Packages whose versions results depend on.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
+# Parameters that have rows of their own.
+_WITH_ROWS = ("random_state", "embedding")
 # Letters of the value of a parameter.
 _LETTERS = 60
 _NOT_KNOWN = "not known"
+_UNITS_LATER = "does not apply (units are passed to effects)"
 # Solvers that run chains.
 _CHAINS = ("gibbs", "hmc")
 # What the path of `prior_precision="auto"` is, beside which `score` looks worse than it is.
@@ -97,6 +101,7 @@ def report_of(estimator: Any) -> Report:
         "solver": attrs["solver"],
         "why this solver": attrs.get("solver_reason") or _how(estimator, "solver"),
         **_sizes(estimator, attrs),
+        **_vectors(estimator, attrs),
         **_priors(estimator, attrs),
         **_chains(posterior),
         "modes": _modes(attrs),
@@ -113,7 +118,7 @@ def _settings(estimator):
     parts = [
         f"{name}={_brief(value)}"
         for name, value in given.items()
-        if name != "random_state" and _brief(value) != _brief(defaults[name].default)
+        if name not in _WITH_ROWS and _brief(value) != _brief(defaults[name].default)
     ]
     return ", ".join(parts) or "none"
 
@@ -145,7 +150,9 @@ def _sizes(estimator, attrs):
         name = name_of_units(estimator)
         sizes["units"] += "" if name is None else f" ({name})"
     elif found[rows] is not None:
-        sizes["units"] = "none given"
+        # of topics they are given where effects are asked for
+        of_fit = "units" in inspect.signature(estimator.fit).parameters
+        sizes["units"] = "none given" if of_fit else _UNITS_LATER
     periods = getattr(estimator, "periods_", None)
     labels = None if periods is None else ", ".join(map(str, periods.labels))
     words = getattr(estimator, "words_", None)
@@ -153,6 +160,25 @@ def _sizes(estimator, attrs):
         "words": _NOT_KNOWN if words is None else str(words.size),
         **sizes,
         "periods": labels or f"does not apply ({type(estimator).__name__})",
+    }
+
+
+def _vectors(estimator, attrs):
+    """Word vectors that the model takes as given; no rows where it takes none."""
+    embedding = getattr(estimator, "embedding", None)
+    if embedding is None:
+        return {}
+    dimensions = estimator.posterior_.coords.get("dimension")
+    n_dims = len(estimator._vectors[0]) if dimensions is None else len(dimensions)
+    n_words = len(estimator.words_)
+    # topics have no other words than those with a vector
+    having = f"all {n_words} (others are left out)"
+    if "words_without_vector" in attrs:
+        having = f"{round((1.0 - attrs['words_without_vector']) * n_words)} of {n_words}"
+    return {
+        "vectors": described(embedding),
+        "dimensions of the vectors": n_dims,
+        "words with a vector": having,
     }
 
 

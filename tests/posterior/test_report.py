@@ -1,0 +1,49 @@
+"""Facts about a fit that a paper states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed.corpus.embedding import described
+from skbayesembed.io import WordVectors
+
+TEXTS = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+VECTORS = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+ROWS = ["vectors", "dimensions of the vectors", "words with a vector"]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    # the most frequent words have no vector
+    return VECTORS.set_params(stop_words={"the", "on"}).fit(TEXTS)
+
+
+def test_topics_say_what_their_vectors_are(vectors):
+    model = GaussianLDA(2, embedding=vectors, solver="vi", min_count=1, random_state=0).fit(TEXTS)
+    report = model.report()
+    n_tokens = vectors.posterior_.attrs["n_tokens"]
+    expected = f"BayesianSGNS with solver='map', 30 documents, {n_tokens} tokens"
+    assert [report.find(row) for row in ROWS] == [expected, "2", "all 6 (others are left out)"]
+    assert report.find("words") == "6" and "embedding" not in report.find(
+        "settings besides defaults"
+    )
+    assert report.find("units") == "does not apply (units are passed to effects)"
+
+
+def test_senses_have_these_rows_where_words_have_vectors(vectors):
+    options = {"solver": "map", "n_starts": 2, "min_count": 1, "random_state": 0}
+    report = DiSCSenseModel(2, model="edisc", embedding=vectors, **options).fit(TEXTS).report()
+    assert [report.find(row) for row in ROWS[1:]] == ["2", "6 of 8"]
+    assert report.find("units") == "none given"
+    assert not set(ROWS) & set(DiSCSenseModel(2, **options).fit(TEXTS).report().items)
+
+
+def test_embeddings_in_words(vectors, tmp_path):
+    drifting = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    drifting.fit(TEXTS, times=[1900] * 15 + [1901] * 15)
+    given = WordVectors(["cat", "dog"], np.eye(2)), np.eye(3), tmp_path / "vectors.txt"
+    expected = ["WordVectors of 2 words", "array of 3 vectors", "the file vectors.txt"]
+    assert [described(one) for one in given] == expected
+    assert described(drifting.vectors_at(1901)) == "PeriodVectors of 8 words in 1901"
