@@ -19,7 +19,15 @@ from .sources import (
     notes_on,
     source_of_posterior,
 )
-from .tables import Column, Table, dashed, frame_of, p_values, readable_numbers
+from .tables import (
+    Column,
+    Table,
+    dashed,
+    frame_of,
+    p_values,
+    readable_numbers,
+    repeated,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +93,8 @@ class About:
         Number of units that the intervals rest on, if they are for another sample of units.
     units_name : str or None
         Name of the column in which the units were given.
+    asked : mapping of str to object
+        What was asked, as words and periods, by the names of arguments: columns of data frames.
     """
 
     title: str | None = None
@@ -96,6 +106,7 @@ class About:
     lent: bool = False
     of_units: int | None = None
     units_name: str | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Result(Bunch):
@@ -177,13 +188,20 @@ class Result(Bunch):
         """What the intervals rest on."""
         return self._about.source
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self, *, sentence: bool = False) -> pd.DataFrame:
         """Return the answers as a pandas DataFrame.
+
+        Parameters
+        ----------
+        sentence : bool, default=False
+            Whether to have a column with the answer in words, where there is a sentence.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each answer, with the labels of its axes first; without draws.
+            One row for each answer, without draws. What was asked comes first (words and periods,
+            by the names of the method's arguments), so that frames of several answers can be
+            stacked; then the labels of axes.
 
         Raises
         ------
@@ -195,10 +213,11 @@ class Result(Bunch):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> model.similarity("cat", "mat").to_frame().shape[0]
-        1
+        >>> frame = model.similarity("cat", "mat").to_frame()
+        >>> frame["a"].tolist(), frame["b"].tolist(), "sentence" in frame
+        (['cat'], ['mat'], False)
         """
-        return ResultTable(self).to_frame()
+        return ResultTable(self).to_frame(sentence=sentence)
 
     def to_string(self, max_rows: int | None = _MAX_ROWS) -> str:
         """Return the answers as text; see `Table.to_string`.
@@ -347,9 +366,13 @@ class ResultTable(Table):
             return _HEADS.get(name, name)
         return f"{100 * self._about.prob:g} % interval"
 
-    def _series(self):
-        series = self._labels()
+    def _series(self, sentence=False):
+        asked = self._about.asked.items()
+        series = {name: repeated(value, int(np.prod(self._shape))) for name, value in asked}
+        series |= self._labels()
         for name, values, _ in self._values():
+            if name == "sentence" and not sentence:
+                continue
             if _is_move(self._result[name]):
                 series |= {f"{name}_{end}": values[:, i] for i, end in enumerate(("start", "end"))}
             elif name in self._about.ends:
@@ -365,9 +388,9 @@ class ResultTable(Table):
                 series["hangs_on_draws"] = self._hangs.ravel()
         return series
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas DataFrame; see `Table.to_frame`."""
-        return frame_of({name: list(values) for name, values in self._series().items()})
+    def to_frame(self, *, sentence: bool = False) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame; see `Result.to_frame`."""
+        return frame_of({name: list(values) for name, values in self._series(sentence).items()})
 
     def _title(self):
         return self._about.title

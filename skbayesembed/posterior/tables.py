@@ -39,6 +39,13 @@ def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     return pd.DataFrame(columns, index=index)
 
 
+def repeated(value: Any, n: int) -> np.ndarray:
+    """A column with the same value in ``n`` rows, whatever it is."""
+    out = np.empty(n, dtype=object)
+    out[:] = [value] * n
+    return out
+
+
 def false_shares(probability: np.ndarray) -> np.ndarray:
     """Expected share of false discoveries down to each row, where a table is cut below it.
 
@@ -195,8 +202,8 @@ class Table:
     >>> table = model.most_similar("cat", 2)
     >>> table.source, table.prob
     ('units', 0.9)
-    >>> table.to_frame().shape
-    (2, 7)
+    >>> table.to_frame().columns.tolist()
+    ['nearest_to', 'word', 'mean', 'sd', 'low', 'high', 'prob_top', 'n_units']
     """
 
     n_draws: int | None = None

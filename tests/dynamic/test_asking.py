@@ -315,7 +315,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
             shown = [f"{m:6.3f}" in repr(table) for m in table.mean]
             np.testing.assert_array_equal(shown, ~np.array(few))
             np.testing.assert_array_equal(np.isnan(table.prob_positive), few)
-            told = [sentence.startswith("There are too few") for sentence in table.sentences.values()]
+            told = [
+                sentence.startswith("There are too few") for sentence in table.sentences.values()
+            ]
             np.testing.assert_array_equal(told, few)
             assert f"{labels[t]}" in repr(table).splitlines()[0]
             if uncertainty == "documents":

@@ -86,9 +86,7 @@ def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each,
     if units is not None:
         seen = Seen(found["uses"], found["units"], np.array([of_period]))
     names = np.array(["word", "rich"])
-    model = SimpleNamespace(
-        observed_=found["pairs"], _seen=seen, _pairs_of_use=each, words_=names
-    )
+    model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each, words_=names)
     word, rich, both = (Phrase("", np.array(i), np.ones(len(i))) for i in ([0], [1], [0, 1]))
     axis = word.less(rich, "")
     assert text_of(model, [0], axis).few[0] == few, "an end has none of the other's"
@@ -123,14 +121,16 @@ def test_what_is_said_of_a_period_is_said_of_one_word():
     axis = text_of(model, [0], labor.less(industry, "labor -> industry"))
     assert axis.words == ["industry"] and axis.units == [2]
     found = Bunch(pairs=(170.0, 75.0), uses=(34, 15), units_seen=(2, 6), few_pairs=(True, False),
-                  words_seen=("industry", "labor"), settings={"units_name": "president"})  # fmt: skip
+                  words_seen=("industry", "labor"),
+                  settings={"units_name": "president"})  # fmt: skip
     assert sentence_on_change(found, "similarity of a and b", ("1990", "1830")) == (
         "There are too few data to say whether the similarity of a and b has changed: 'industry' "
         "has 34 uses (170 pairs) in only 2 units (president) of 1990, and 'labor' has 15 uses (75 "
         "pairs) in 6 units of 1830."
     )
     found.update(
-        few_pairs=(False, False), mean=0.1, interval=np.array([-0.1, 0.3]), source="units", prob=0.9,
+        few_pairs=(False, False), mean=0.1, interval=np.array([-0.1, 0.3]), source="units",
+        prob=0.9,
         settings={"diffusion": 1e-3, "diffusion_learned": False, "n_components": 5},
     )  # fmt: skip
     assert (
