@@ -159,7 +159,7 @@ def words_too_few(estimator, periods, words=slice(None)):
 
 
 def _few(estimator, periods, pairs, uses, units):
-    """Whether there are too few uses, and too few units, in periods, the last axis of the arrays."""
+    """Whether there are too few uses, and too few units; the last axis has the periods."""
     if uses is None:
         each = estimator._pairs_of_use
         rare = pairs < FEWEST_USES * (_PAIRS_OF_USE if each is None else each)

@@ -22,6 +22,8 @@ from .sources import (
 from .tables import (
     Column,
     Table,
+    amounts,
+    both_amounts,
     dashed,
     frame_of,
     p_values,
@@ -38,7 +40,8 @@ _MAX_ROWS = 20
 _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "seen_alike": dashed(".3f"), "p_value": p_values,
           "known": dashed(".2f"), "elpd": ".1f", "se": ".1f", "p_loo": ".1f",
-          "p_waic": ".1f"}  # fmt: skip
+          "p_waic": ".1f", "sampling_se": ".1f", "n_observations": amounts, "good_k": ".2f",
+          "bad_share": ".2g"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
     "(two questions: the interval is about these words in another sample of text, p about other "
@@ -51,6 +54,10 @@ _OF_UNITS = (
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
+_OF_PARETO = (
+    "(good_k: where an observation's Pareto k is above it, its part of elpd is not reliable; "
+    "bad_share of the observations are)"
+)
 # What entries are called in print.
 _HEADS = {"seen": "by snippet", "seen_alike": "by unit"}
 # Of effective units.
@@ -319,7 +326,7 @@ class ResultTable(Table):
                 values = self._without_data(name, values)
                 values = self._surely() if name == "verdict" else values
                 show = self._chances if name.startswith("prob") else _show(name, values)
-                show = _both if _is_move(self._result[name]) else show
+                show = _of_both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
 
@@ -409,6 +416,8 @@ class ResultTable(Table):
             notes.append(TWO_QUESTIONS)
         if "elpd" in self._result and "n_units" in self._result:
             notes.append(note_on_score(self._result))
+        if "good_k" in self._result:
+            notes.append(_OF_PARETO)
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -416,6 +425,10 @@ class ResultTable(Table):
         if self._about.lent and any(name in self._result for name in _UNITS):
             notes.append(NOTE_ON_UNITS)
         return [*notes, *notes_on(self._about.source), *self._about.asides]
+
+
+def _of_both(values):
+    return both_amounts(*np.transpose(values))
 
 
 def _is_plain(value):
@@ -430,15 +443,6 @@ def _is_move(value):
     return (
         isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, Number) for v in value)
     )
-
-
-def _both(values):
-    return [", ".join(_amounts(ends)) for ends in values]
-
-
-def _amounts(values):
-    """Numbers of pairs and units: three digits, or all those before the point."""
-    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
 
 
 def _objects(labels):
@@ -458,7 +462,7 @@ def _texts(values):
 
 def _show(name, values):
     if name == "pairs":
-        return _amounts
+        return amounts
     if name == "n_units":
         return ".0f" if values.dtype.kind == "i" else dashed(".1f")
     if name in _SHOWS or name.startswith("share"):

@@ -114,6 +114,23 @@ def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
 
 
+def amounts(values: Iterable[float]) -> list[str]:
+    """Texts of numbers of pairs and units: three digits, or all those before the point.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import amounts
+    >>> amounts([0.0, 17.25, 838.5, 12345.0])
+    ['0', '17.2', '838', '12345']
+    """
+    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
+
+
+def both_amounts(first: Iterable[float], second: Iterable[float]) -> list[str]:
+    """The same of two periods, in one cell."""
+    return [", ".join(texts) for texts in zip(amounts(first), amounts(second), strict=True)]
+
+
 def p_values(values: Iterable[float]) -> list[str]:
     """Texts of p-values: those below a thousandth as ``"<0.001"``."""
     return bounded(values, 3, both=False)

@@ -14,7 +14,7 @@ from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table, dashed, repeated
+from ..posterior.tables import Column, Table, amounts, dashed, repeated
 from .documents import answers
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
@@ -321,7 +321,7 @@ class Neighbours(Table):
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
         if self.pairs is not None:
-            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), ".0f"))
+            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), amounts))
         return columns + units_columns(self, ("n_units",))
 
     def _series(self):
