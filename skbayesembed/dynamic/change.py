@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.words import unit_vectors
 from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table, false_shares
+from ..posterior.tables import Column, Table, both_amounts, false_shares
 from ..sgns.documents import answers
 from ..sgns.neighbours import units_columns, units_notes
 from ..sgns.questions.asking import ask
@@ -207,7 +207,7 @@ class Changes(Table):
 
     # what is printed; a data frame has counts and standard deviations besides
     def _columns(self):
-        pairs = [f"{a:.4g}, {b:.4g}" for a, b in zip(self.count_start, self.count_end, strict=True)]
+        pairs = both_amounts(self.count_start, self.count_end)
         above = f"P(> {self.threshold:.3g})"
         columns = [
             Column("word", self.words, (), left=True),

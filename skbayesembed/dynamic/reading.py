@@ -22,7 +22,7 @@ from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
-from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
+from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, similarity_title
 from .asking import DynamicAskingMixin
 from .change import (
     Changes,
@@ -157,10 +157,13 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self)
         side, k = _WHICH.index(which), self.rho_.shape[-1]
         places = of_places(places_of(self, chosen, index), self._n_places, side, unit=False)
-        title = f"{which} vector of {str(self.words_[index])!r}"
-        axes = {"period": where["periods"], "component": range(k)}
-        shape = len(chosen), k
-        found = ask(self, Entries(places, k), prob, shape, title=title, axes=axes, **where)
+        word = str(self.words_[index])
+        about = {
+            "title": f"{which} vector of {word!r}",
+            "axes": {"period": where["periods"], "component": range(k)},
+            "asked": {"word": word, "which": which},
+        }
+        found = ask(self, Entries(places, k), prob, (len(chosen), k), **about, **where)
         if "n_units" in found:
             found.n_units = found.n_units[:, 0]
         return found
@@ -220,7 +223,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         text = text_of(self, chosen, a, b)
         where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
-        found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        about = {"title": title, "axes": _over(where), "asked": labels_of(a, b)}
+        found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
         return self._with_little(found, lacking(self, chosen, a, b))
 
@@ -287,7 +291,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             def reason(_):
                 return of_reference.reason(0, f"in {where['reference']}")
 
-        found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        about = {"title": title, "axes": _over(where), "asked": {"word": phrase.label}}
+        found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, reason)
         return self._with_little(found, lacks)
 
@@ -354,7 +359,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         start, end = (self.periods_.labels[t] for t in (before, after))
         similarity = similarity_title(a, b)
         title = f"change of the {similarity} from {start} to {end}"
-        found = difference(self, later, former, prob, title=title)
+        asked = labels_of(a, b) | {"start": start, "end": end}
+        found = difference(self, later, former, prob, title=title, asked=asked)
         _note_settings(self, found)
         _note_seen(self, found, [before, after], a, b)
         without_data(found, any(found.few_pairs))
@@ -444,8 +450,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         at = find_two(self.periods_, start, end)
         index = word_index(self, word, "word")
         start, end = (self.periods_.labels[t] for t in at)
-        title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
-        found, known = moves(self, at, np.array([index]), distance, prob, (), title=title)
+        word = str(self.words_[index])
+        title = f"{distance} distance of {word!r}, {start} to {end}"
+        asked = {"word": word, "start": start, "end": end, "distance": distance}
+        about = {"title": title, "asked": asked}
+        found, known = moves(self, at, np.array([index]), distance, prob, (), **about)
         _note_settings(self, found)
         _note_seen(self, found, at, phrase_of(self, index, "word"))
         if "n_units" in found:
@@ -470,7 +479,6 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 else:
                     found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
-        word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
         return found._noting(*lacking(self, at, phrase_of(self, index, "word")))
 

@@ -250,7 +250,7 @@ class Comparison(Table):
         whose = {_WITHHELD[1]: self._unmixed(), _WITHHELD[2]: self._n_modes() > 1}
         for name, holds in whose.items():
             if (verdict == name).any():
-                parts.append(f"none on what is {name}: {_listed(self.names[holds])}")
+                parts.append(f"none on {_listed(self.names[holds])} ({name})")
         return parts
 
     def _why(self, i):

@@ -521,10 +521,10 @@ class RankDisplay(ChainsDisplay):
         few = f"about 1 in {1 / outside:.0f} outside is expected" if outside else "none is outside"
         axes.set_xlabel(
             "rank among the draws of all chains\n"
-            f"grey: {100 * (1 - outside):.0f} % of bins of independent draws;\n{few}"
+            f"gray: {100 * (1 - outside):.0f} % of bins of independent draws;\n{few}"
         )
         self._key(self.steps_[-1])
-        panels[len(panels) // 2].set_ylabel("share of draws / even share")
+        panels[len(panels) // 2].set_ylabel("draws in bin / expected")
         return self._close()
 
 

@@ -13,9 +13,9 @@ from ..corpus.design import INTERCEPT
 from ..posterior.naming import named
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE, interval_label
-from ..posterior.tables import bounded, p_values
+from ..posterior.tables import both_amounts, bounded, p_values
 from ..sgns.neighbours import order_note
-from .canvas import Display, can
+from .canvas import SMALL, Display, can
 from .marks import (
     LINE,
     beside,
@@ -91,7 +91,7 @@ def _projections(table):
 
 def _changes(table):
     title = f"{table.periods[0]} to {table.periods[1]}"
-    pairs = [f"{a:.0f}, {b:.0f}" for a, b in zip(table.count_start, table.count_end, strict=True)]
+    pairs = both_amounts(table.count_start, table.count_end)
     columns = [
         (f"P(> {table.threshold:.3g})", bounded(table.prob_exceeds)),
         ("known", [f"{known:.2f}" for known in table.known]),
@@ -243,6 +243,8 @@ def rows_of(result: Any) -> Rows:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
         note = order_note(result) if hasattr(result, "prob_top") else None
+        if hasattr(result, "prob_exceeds"):
+            note = f"dashed: the threshold, {result.threshold:.3g}"
         few = getattr(result, "few_pairs", None)
         return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
     kind = _OTHERS.get(type(result).__name__)
@@ -284,6 +286,8 @@ class ForestDisplay(Display):
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
+    note_ : str
+        What is to be known of the rows, in one line; empty if there is nothing.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -304,12 +308,14 @@ class ForestDisplay(Display):
         self.result = result
 
     @classmethod
-    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+    def from_result(cls, result: Any, *, note: bool = True, ax: Any = None) -> Self:
         """Show a table or another result.
 
         Parameters
         ----------
         result : table or Result
+        note : bool, default=True
+            As in `plot`.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -341,14 +347,17 @@ class ForestDisplay(Display):
         >>> len(display.ax_.get_yticklabels())
         3
         """
-        return cls(result).plot(ax)
+        return cls(result).plot(ax, note=note)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, note: bool = True) -> Self:
         """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
+        note : bool, default=True
+            Whether lines below the axis say what is to be known of the rows. Without them,
+            ``note_`` has these lines for a caption.
 
         Returns
         -------
@@ -369,7 +378,9 @@ class ForestDisplay(Display):
         ['mat', 'dog']
         """
         rows, source = rows_of(self.result), self.result.source
-        label = self._label(rows)
+        notes = self._notes(rows)
+        self.note_ = "; ".join(notes)
+        label = self._label(rows, notes if note else [])
         more = max(0, label.count("\n") + 1 - _LABEL_LINES)
         (axes,) = self._open(ax, forest_height(rows.labels, rows.groups) + LINE * more)
         places = row_places(rows.labels, rows.groups)
@@ -384,10 +395,13 @@ class ForestDisplay(Display):
         self.points_, self.intervals_ = made
         if rows.zero is not None:
             reference(axes, rows.zero)
-        start = _START
+        start, size = _START, SMALL
+        if not self._owned and rows.labels:
+            # that of the rows, in axes of another style
+            size = axes.get_yticklabels()[0].get_fontsize()
         for head, texts in rows.beside if source != "point" else ():
-            beside(axes, head, texts, start, places)
-            start += column_width(head, texts)
+            beside(axes, head, texts, start, places, size)
+            start += column_width(head, texts, size)
         axes.set_xlabel(label)
         # heads of columns leave a title no room beside them
         crowded = len(rows.beside) > 1 and source != "point"
@@ -398,13 +412,17 @@ class ForestDisplay(Display):
             keep_ticks_apart(axes)
         return self
 
-    def _label(self, rows):
-        """What is written below the axis: the quantity, what intervals rest on, and notes."""
-        prob = self.result.prob
-        below = "" if prob is None else f"\n{interval_label(prob, self.result.source)}"
+    def _notes(self, rows):
+        """What is to be known of the rows, a list of texts."""
         notes = [] if rows.note is None else [rows.note]
         if rows.few is not None and rows.few.any():
             notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
+        return notes
+
+    def _label(self, rows, notes):
+        """What is written below the axis: the quantity, what intervals rest on, and notes."""
+        prob = self.result.prob
+        below = "" if prob is None else f"\n{interval_label(prob, self.result.source)}"
         note = "".join("\n" + textwrap.fill(_held_together(note), _NOTE) for note in notes)
         return f"{rows.quantity}{below}{note}"
 
@@ -428,6 +446,8 @@ class NeighborsDisplay(ForestDisplay):
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
+    note_ : str
+        What is to be known of the rows, in one line; empty if there is nothing.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -453,6 +473,7 @@ class NeighborsDisplay(ForestDisplay):
         *,
         period: Any = None,
         prob: float = 0.9,
+        note: bool = True,
         ax: Any = None,
     ) -> Self:
         """Show the nearest words of a word.
@@ -465,6 +486,8 @@ class NeighborsDisplay(ForestDisplay):
             As in ``most_similar``.
         period : time or label of a period, optional
             Period to show, for a `DynamicSGNS`.
+        note : bool, default=True
+            As in `ForestDisplay.plot`.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -485,7 +508,7 @@ class NeighborsDisplay(ForestDisplay):
         3
         """
         can(estimator, "most_similar", cls.__name__)
-        return cls(estimator.most_similar(word, n, prob=prob, **at(period))).plot(ax)
+        return cls(estimator.most_similar(word, n, prob=prob, **at(period))).plot(ax, note=note)
 
 
 class NearerDisplay(ForestDisplay):
@@ -502,6 +525,8 @@ class NearerDisplay(ForestDisplay):
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
+    note_ : str
+        What is to be known of the rows, in one line; empty if there is nothing.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -527,6 +552,7 @@ class NearerDisplay(ForestDisplay):
         *,
         period: Any = None,
         prob: float = 0.9,
+        note: bool = True,
         ax: Any = None,
     ) -> Self:
         """Show the similarities of several words to a word.
@@ -539,6 +565,8 @@ class NearerDisplay(ForestDisplay):
             As in ``nearer``.
         period : time or label of a period, optional
             Period to show, for a `DynamicSGNS`.
+        note : bool, default=True
+            As in `ForestDisplay.plot`.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -559,7 +587,7 @@ class NearerDisplay(ForestDisplay):
         2
         """
         can(estimator, "nearer", cls.__name__)
-        return cls(estimator.nearer(word, others, prob=prob, **at(period))).plot(ax)
+        return cls(estimator.nearer(word, others, prob=prob, **at(period))).plot(ax, note=note)
 
 
 class ProjectionsDisplay(ForestDisplay):
@@ -576,6 +604,8 @@ class ProjectionsDisplay(ForestDisplay):
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
+    note_ : str
+        What is to be known of the rows, in one line; empty if there is nothing.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -601,6 +631,7 @@ class ProjectionsDisplay(ForestDisplay):
         *,
         period: Any = None,
         prob: float = 0.9,
+        note: bool = True,
         ax: Any = None,
     ) -> Self:
         """Show where words lie on an axis.
@@ -613,6 +644,8 @@ class ProjectionsDisplay(ForestDisplay):
             As in ``project``.
         period : time or label of a period, optional
             Period to show, for a `DynamicSGNS`.
+        note : bool, default=True
+            As in `ForestDisplay.plot`.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -635,7 +668,7 @@ class ProjectionsDisplay(ForestDisplay):
         2
         """
         can(estimator, "project", cls.__name__)
-        return cls(estimator.project(words, axis, prob=prob, **at(period))).plot(ax)
+        return cls(estimator.project(words, axis, prob=prob, **at(period))).plot(ax, note=note)
 
 
 class ChangesDisplay(ForestDisplay):
@@ -652,6 +685,8 @@ class ChangesDisplay(ForestDisplay):
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
+    note_ : str
+        What is to be known of the rows, in one line; empty if there is nothing.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -669,7 +704,9 @@ class ChangesDisplay(ForestDisplay):
     """
 
     @classmethod
-    def from_estimator(cls, estimator: Any, n: int = 10, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, n: int = 10, *, note: bool = True, ax: Any = None, **options: Any
+    ) -> Self:
         """Show the words that have most probably changed.
 
         Parameters
@@ -678,6 +715,8 @@ class ChangesDisplay(ForestDisplay):
             Fitted.
         n : int, default=10
             Number of words.
+        note : bool, default=True
+            As in `ForestDisplay.plot`.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
         **options
@@ -703,7 +742,7 @@ class ChangesDisplay(ForestDisplay):
         3
         """
         can(estimator, "most_changed", cls.__name__)
-        return cls(estimator.most_changed(n, **options)).plot(ax)
+        return cls(estimator.most_changed(n, **options)).plot(ax, note=note)
 
 
 def at(period):

@@ -120,10 +120,11 @@ def forest(
     return Marks(points, lines)
 
 
-def beside(axes, head, texts, start=4.0, places=None):
+def beside(axes, head, texts, start=4.0, places=None, size=SMALL):
     """A column of texts on the right of a forest, under a head; returns the texts.
 
-    ``start`` is how far from the axes, in points; ``places`` are those of the rows.
+    ``start`` is how far from the axes, in points; ``places`` are those of the rows; ``size`` that
+    of the texts.
     """
     places = range(len(texts)) if places is None else places
     where = axes.get_yaxis_transform()
@@ -134,15 +135,15 @@ def beside(axes, head, texts, start=4.0, places=None):
     return [
         axes.annotate(
             text, (1.0, y), xycoords=where, xytext=(start, 0), textcoords="offset points", va=va,
-            annotation_clip=False, color=GREY if i else "black", fontsize=SMALL, gid="small",
+            annotation_clip=False, color=GREY if i else "black", fontsize=size, gid="small",
         )
         for i, (y, text, va) in enumerate(rows)
     ]  # fmt: skip
 
 
-def column_width(head, texts):
+def column_width(head, texts, size=SMALL):
     """Points that a column of texts takes, with the gap to the next."""
-    return _LETTER * SMALL * max(map(len, [head, *texts])) + _GAP
+    return _LETTER * size * max(map(len, [head, *texts])) + _GAP
 
 
 def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None):

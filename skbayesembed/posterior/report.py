@@ -30,8 +30,9 @@ _UNITS_LATER = "does not apply (units are passed to effects)"
 _CHAINS = ("gibbs", "hmc")
 # What the path of `prior_precision="auto"` is, beside which `score` looks worse than it is.
 _OF_PATH = (
-    "mean log probability by precision of held-out pairs of these words, -0.6931 for guessing "
-    "(nearer to it are score and score_units, of all words of the text, those left out guessed)"
+    "mean log probability of held-out pairs of these words, by precision (guessing has -0.6931; "
+    "score and score_units are nearer to it, as they count all words of the text and guess those "
+    "left out)"
 )
 
 
@@ -266,9 +267,10 @@ def _modes(attrs):
         return "not searched for"
     if attrs["n_modes"] == 1:
         return f"1 found, by these of the starts: {attrs['starts_by_mode']}"
+    matter = attrs["modes_that_matter"]
     return (
-        f"{attrs['n_modes']}, of which {attrs['modes_that_matter']} matter(s); the heaviest has "
-        f"{attrs['mode_share']:.3g} of the posterior; starts that met each: "
+        f"{attrs['n_modes']} found, {matter} of which matter{'s' if matter == 1 else ''}; the "
+        f"heaviest has {attrs['mode_share']:.3g} of the posterior; starts that met each: "
         f"{attrs['starts_by_mode']}"
     )
 

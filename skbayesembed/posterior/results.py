@@ -19,7 +19,17 @@ from .sources import (
     notes_on,
     source_of_posterior,
 )
-from .tables import Column, Table, dashed, frame_of, p_values, readable_numbers
+from .tables import (
+    Column,
+    Table,
+    amounts,
+    both_amounts,
+    dashed,
+    frame_of,
+    p_values,
+    readable_numbers,
+    repeated,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +40,8 @@ _MAX_ROWS = 20
 _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "seen_alike": dashed(".3f"), "p_value": p_values,
           "known": dashed(".2f"), "elpd": ".1f", "se": ".1f", "p_loo": ".1f",
-          "p_waic": ".1f"}  # fmt: skip
+          "p_waic": ".1f", "sampling_se": ".1f", "n_observations": amounts, "good_k": ".2f",
+          "bad_share": ".2g"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
     "(two questions: the interval is about these words in another sample of text, p about other "
@@ -43,6 +54,10 @@ _OF_UNITS = (
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
+_OF_PARETO = (
+    "(good_k: where an observation's Pareto k is above it, its part of elpd is not reliable; "
+    "bad_share of the observations are)"
+)
 # What entries are called in print.
 _HEADS = {"seen": "by snippet", "seen_alike": "by unit"}
 # Of effective units.
@@ -85,6 +100,8 @@ class About:
         Number of units that the intervals rest on, if they are for another sample of units.
     units_name : str or None
         Name of the column in which the units were given.
+    asked : mapping of str to object
+        What was asked, as words and periods, by the names of arguments: columns of data frames.
     """
 
     title: str | None = None
@@ -96,6 +113,7 @@ class About:
     lent: bool = False
     of_units: int | None = None
     units_name: str | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Result(Bunch):
@@ -177,13 +195,20 @@ class Result(Bunch):
         """What the intervals rest on."""
         return self._about.source
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self, *, sentence: bool = False) -> pd.DataFrame:
         """Return the answers as a pandas DataFrame.
+
+        Parameters
+        ----------
+        sentence : bool, default=False
+            Whether to have a column with the answer in words, where there is a sentence.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each answer, with the labels of its axes first; without draws.
+            One row for each answer, without draws. What was asked comes first (words and periods,
+            by the names of the method's arguments), so that frames of several answers can be
+            stacked; then the labels of axes.
 
         Raises
         ------
@@ -195,10 +220,11 @@ class Result(Bunch):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> model.similarity("cat", "mat").to_frame().shape[0]
-        1
+        >>> frame = model.similarity("cat", "mat").to_frame()
+        >>> frame["a"].tolist(), frame["b"].tolist(), "sentence" in frame
+        (['cat'], ['mat'], False)
         """
-        return ResultTable(self).to_frame()
+        return ResultTable(self).to_frame(sentence=sentence)
 
     def to_string(self, max_rows: int | None = _MAX_ROWS) -> str:
         """Return the answers as text; see `Table.to_string`.
@@ -300,7 +326,7 @@ class ResultTable(Table):
                 values = self._without_data(name, values)
                 values = self._surely() if name == "verdict" else values
                 show = self._chances if name.startswith("prob") else _show(name, values)
-                show = _both if _is_move(self._result[name]) else show
+                show = _of_both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
 
@@ -347,9 +373,13 @@ class ResultTable(Table):
             return _HEADS.get(name, name)
         return f"{100 * self._about.prob:g} % interval"
 
-    def _series(self):
-        series = self._labels()
+    def _series(self, sentence=False):
+        asked = self._about.asked.items()
+        series = {name: repeated(value, int(np.prod(self._shape))) for name, value in asked}
+        series |= self._labels()
         for name, values, _ in self._values():
+            if name == "sentence" and not sentence:
+                continue
             if _is_move(self._result[name]):
                 series |= {f"{name}_{end}": values[:, i] for i, end in enumerate(("start", "end"))}
             elif name in self._about.ends:
@@ -365,9 +395,9 @@ class ResultTable(Table):
                 series["hangs_on_draws"] = self._hangs.ravel()
         return series
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas DataFrame; see `Table.to_frame`."""
-        return frame_of({name: list(values) for name, values in self._series().items()})
+    def to_frame(self, *, sentence: bool = False) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame; see `Result.to_frame`."""
+        return frame_of({name: list(values) for name, values in self._series(sentence).items()})
 
     def _title(self):
         return self._about.title
@@ -386,6 +416,8 @@ class ResultTable(Table):
             notes.append(TWO_QUESTIONS)
         if "elpd" in self._result and "n_units" in self._result:
             notes.append(note_on_score(self._result))
+        if "good_k" in self._result:
+            notes.append(_OF_PARETO)
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -393,6 +425,10 @@ class ResultTable(Table):
         if self._about.lent and any(name in self._result for name in _UNITS):
             notes.append(NOTE_ON_UNITS)
         return [*notes, *notes_on(self._about.source), *self._about.asides]
+
+
+def _of_both(values):
+    return both_amounts(*np.transpose(values))
 
 
 def _is_plain(value):
@@ -407,15 +443,6 @@ def _is_move(value):
     return (
         isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, Number) for v in value)
     )
-
-
-def _both(values):
-    return [", ".join(_amounts(ends)) for ends in values]
-
-
-def _amounts(values):
-    """Numbers of pairs and units: three digits, or all those before the point."""
-    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
 
 
 def _objects(labels):
@@ -435,7 +462,7 @@ def _texts(values):
 
 def _show(name, values):
     if name == "pairs":
-        return _amounts
+        return amounts
     if name == "n_units":
         return ".0f" if values.dtype.kind == "i" else dashed(".1f")
     if name in _SHOWS or name.startswith("share"):

@@ -39,6 +39,13 @@ def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     return pd.DataFrame(columns, index=index)
 
 
+def repeated(value: Any, n: int) -> np.ndarray:
+    """A column with the same value in ``n`` rows, whatever it is."""
+    out = np.empty(n, dtype=object)
+    out[:] = [value] * n
+    return out
+
+
 def false_shares(probability: np.ndarray) -> np.ndarray:
     """Expected share of false discoveries down to each row, where a table is cut below it.
 
@@ -105,6 +112,23 @@ def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     ['2.0', '-']
     """
     return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
+
+
+def amounts(values: Iterable[float]) -> list[str]:
+    """Texts of numbers of pairs and units: three digits, or all those before the point.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import amounts
+    >>> amounts([0.0, 17.25, 838.5, 12345.0])
+    ['0', '17.2', '838', '12345']
+    """
+    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
+
+
+def both_amounts(first: Iterable[float], second: Iterable[float]) -> list[str]:
+    """The same of two periods, in one cell."""
+    return [", ".join(texts) for texts in zip(amounts(first), amounts(second), strict=True)]
 
 
 def p_values(values: Iterable[float]) -> list[str]:
@@ -195,8 +219,8 @@ class Table:
     >>> table = model.most_similar("cat", 2)
     >>> table.source, table.prob
     ('units', 0.9)
-    >>> table.to_frame().shape
-    (2, 7)
+    >>> table.to_frame().columns.tolist()
+    ['nearest_to', 'word', 'mean', 'sd', 'low', 'high', 'prob_top', 'n_units']
     """
 
     n_draws: int | None = None

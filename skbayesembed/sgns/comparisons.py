@@ -15,14 +15,13 @@ from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.tables import Column, Table
 from .neighbours import (
-    few_columns,
     few_notes,
+    framed,
     in_words_of_period,
     of_period,
     units_columns,
     units_notes,
     unknown_where,
-    with_errors,
     without_data,
 )
 from .questions.asking import Answer, ask
@@ -151,7 +150,7 @@ class Nearer(Table):
         ends = {f"difference_{end}": self.difference_interval[:, i] for i, end in enumerate(
             ("low", "high"))}  # fmt: skip
         units = {"n_units": series.pop("n_units")} if "n_units" in series else {}
-        return with_errors(self, {**lead, **series, **ends, **units, **few_columns(self)})
+        return framed(self, {**lead, **series, **ends, **units}, nearest_to=self.word)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -258,7 +257,7 @@ class Projections(Table):
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series | few_columns(self))
+        return framed(self, lead | series, axis=self.axis)
 
 
 def several(words, name):

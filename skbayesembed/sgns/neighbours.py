@@ -14,7 +14,7 @@ from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table, dashed
+from ..posterior.tables import Column, Table, amounts, dashed, repeated
 from .documents import answers
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
@@ -131,9 +131,16 @@ def unknown_where(proba, few):
     return proba if few is None else np.where(few, np.nan, proba)
 
 
-def few_columns(table):
-    """The column of a data frame that says which rows have too little text in the period."""
-    return {} if table.few_pairs is None else {"few_pairs": table.few_pairs}
+def framed(table, series, **asked):
+    """Columns of a data frame: what was asked, the period, and others.
+
+    Monte Carlo errors stand behind the ends of intervals; at the end, in a period, which rows have
+    too little text there.
+    """
+    asked |= {} if table.period is None else {"period": table.period}
+    ahead = {name: repeated(value, len(table.words)) for name, value in asked.items()}
+    few = {} if table.few_pairs is None else {"few_pairs": table.few_pairs}
+    return ahead | _with_errors(table, series) | few
 
 
 def in_words_of_period(table):
@@ -166,7 +173,7 @@ def units_columns(table, names):
     return [Column(f"{head:>7}", table.n_units, names, dashed(".1f"))]
 
 
-def with_errors(table, series):
+def _with_errors(table, series):
     """Columns of a data frame, with the Monte Carlo errors of ends of intervals after these."""
     if table.interval_mcse is None:
         return series
@@ -314,13 +321,13 @@ class Neighbours(Table):
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
         if self.pairs is not None:
-            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), ".0f"))
+            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), amounts))
         return columns + units_columns(self, ("n_units",))
 
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series | few_columns(self))
+        return framed(self, lead | series, nearest_to=self.word)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -433,7 +440,7 @@ class Analogies(Table):
     def _series(self):
         series = super()._series()
         lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series | few_columns(self))
+        return framed(self, lead | series, **dict(zip("abc", self.question, strict=True)))
 
 
 def most_similar(estimator, word, n, prob, shift=0, period=None, few=None):

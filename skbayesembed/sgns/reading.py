@@ -33,10 +33,15 @@ def similarity(estimator, a, b, prob):
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
     title = similarity_title(*phrases)
-    found = ask(estimator, question, prob, (), title=title)
+    found = ask(estimator, question, prob, (), title=title, asked=labels_of(*phrases))
     text = f"The {title} is {estimate(found, found.source, prob)}"
     found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
+
+
+def labels_of(a, b):
+    """What an answer about two phrases was asked about, for data frames."""
+    return {"a": a.label, "b": b.label}
 
 
 def similarity_title(a, b):
@@ -56,7 +61,8 @@ def similarity_difference(estimator, first, second, prob):
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
     titles = [similarity_title(*pair) for pair in found]
-    answer = difference(estimator, *pairs, prob, title=", less ".join(titles))
+    asked = dict(zip(("first", "second"), titles, strict=True))
+    answer = difference(estimator, *pairs, prob, title=", less ".join(titles), asked=asked)
     return sum_up(answer, *titles)
 
 

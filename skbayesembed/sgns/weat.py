@@ -23,17 +23,16 @@ from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
 from .neighbours import (
-    few_columns,
     few_notes,
+    framed,
     of_period,
     units_columns,
     units_notes,
-    with_errors,
 )
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
-from .questions.phrases import Phrase, is_list, list_index, operands_of, phrase_of
+from .questions.phrases import Phrase, is_list, label_of, list_index, operands_of, phrase_of
 
 # Up to so many splits of the target words all are gone through; beyond, as many are drawn, and the
 # standard error of a p-value of .05 is .0007.
@@ -151,7 +150,7 @@ class AssociationTests(Table):
     def _series(self):
         series = super()._series()
         lead = {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd}
-        return with_errors(self, lead | series | few_columns(self))
+        return framed(self, lead | series)
 
 
 def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
@@ -236,9 +235,11 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
         lists = [Phrase("", index, np.ones(index.size)) for index in (x, y)]
         more["few_pairs"] = too_few([*lists, attributes])
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
-    found = ask(estimator, question, prob, (), title=title, **more)
-    found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
     words = estimator.words_[x], estimator.words_[y], A, B
+    asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
+    asked |= {} if period is None else {"period": period}
+    found = ask(estimator, question, prob, (), title=title, asked=asked, **more)
+    found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
     found.sentence = _sentence(found, words, "" if period is None else f" in {period}")
     return found
 

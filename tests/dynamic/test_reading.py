@@ -220,17 +220,23 @@ def test_a_point_estimate_says_so(data):
     assert set(found.prob_exceeds) <= {0.0, 1.0}
 
 
-def test_most_similar(model, rho):
+def test_most_similar(model, rho, monkeypatch):
+    # words with next to no text are not ranked
+    seen = np.sort(np.delete(model.observed_[2], 5))
+    monkeypatch.setattr(model, "_pairs_of_use", seen[2] / 10)
+    few = np.flatnonzero(model._few_in(1880))
     cosines = cosine(rho[:, 2], rho[:, 2, [5]])
     mean = cosines.mean(axis=0)
-    order = [w for w in np.argsort(-mean) if w != 5][:3]
+    order = [w for w in np.argsort(-mean) if w != 5 and w not in few][:3]
+    assert 0 < few.size < V - 4 and len(order) == 3
     found = model.most_similar("x5", 3, period=1880)
     assert found.words.tolist() == [f"x{w}" for w in order]
     np.testing.assert_allclose(found.mean, mean[order])
     np.testing.assert_allclose(
         found.interval, hdi_interval(cosines[:, order], prob=0.9), atol=1e-12
     )
-    cosines[:, 5] = -2
+    assert found.n_left_out == few.size
+    cosines[:, [5, *few]] = -2
     top = np.mean([np.isin(order, np.argsort(-c)[:3]) for c in cosines], axis=0)
     np.testing.assert_array_equal(found.prob_top, top)
 

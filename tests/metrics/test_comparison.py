@@ -69,7 +69,7 @@ def test_chains_that_have_not_mixed_are_marked():
     # beside what has not mixed, none predicts best
     assert table.verdict.tolist() == ["not mixed"] * 2 == table.to_frame()["verdict"].tolist()
     assert "predicts best" not in repr(table)
-    assert "verdict: none on what is not mixed: 'b'" in repr(table)
+    assert "verdict: none on 'b' (not mixed)" in repr(table)
     more = {"a": result([8.0, 9.0]), "b": result([1, 2.0]), "c": result([0, 1], converged=False)}
     table = compare_models(more)
     assert table.verdict.tolist() == ["best", "worse", "not mixed"]

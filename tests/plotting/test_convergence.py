@@ -96,7 +96,7 @@ def test_ranks_are_shares_in_bins(stuck):
         np.testing.assert_allclose(step.get_data().values, counts * 20 / 200)
     assert display.bands_ == [even_band(2, 200)[:2]]
     share = even_band(2, 200)[2]
-    assert f"grey: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
+    assert f"gray: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
 
 
 @pytest.mark.parametrize("shape", [(2, 300), (4, 1000), (3, 130)])

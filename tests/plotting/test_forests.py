@@ -57,8 +57,12 @@ def test_neighbours_that_are_unlikely_are_noted(by_units):
     table._resting_on("units")
     label = plotting.NeighborsDisplay.from_result(table).ax_.get_xlabel()
     # in as many lines as it needs
-    found = "expected in the top 3 in another sample of units: about 1; P(top 3) < 0.1 for 2 of 3"
+    found = "expected in the top 3 in another sample of units: about 0.6; P(top 3) < 0.1 for 2 of 3"
     assert " ".join(label.split()).endswith(found)
+    display = plotting.NeighborsDisplay.from_result(table, note=False)
+    assert display.note_ == found and display.ax_.get_xlabel() in label
+    assert "expected" not in display.ax_.get_xlabel()
+    assert plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3, note=False).note_
     # a probability is not cut
     assert any("P(top 3) < 0.1" in line.replace("\xa0", " ") for line in label.splitlines())
 

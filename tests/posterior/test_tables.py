@@ -42,21 +42,29 @@ def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
 )  # fmt: skip
 def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     words, mean = np.array(["ant", "bee", "cow"]), np.array([0.5, 0.4, 0.3])
-    interval, top = mean[:, None] + [-0.25, 0.25], np.array([0.5, 0.75, 0.4])
+    interval, top = mean[:, None] + [-0.25, 0.25], np.array([0.5, 0.75, 0.41])
     table = Neighbours("cat", words, mean, mean, interval, top, prob=0.9, n_draws=1000)
     table._resting_on(source)
-    # .5 + .75 + .4 = 1.65
-    assert f"of these 3, about 2 are expected among the 3 nearest {where}: the sum" in repr(table)
+    # .5 + .75 + .41 = 1.66
+    assert f"of these 3, about 1.7 are expected among the 3 nearest {where}: the sum" in repr(table)
     by = "cosine" if source == "units" else "posterior mean"
     assert table.sentence.startswith(
-        f"About 2 of the 3 words nearest to 'cat' by {by} can be expected among the 3 nearest "
-        f"{where}. The surest is 'bee', with P(top 3) = 0.75 and a cosine of 0.40 (90% interval "
+        f"{where.capitalize()}, about 1.7 of the 3 words nearest to 'cat' by {by} are expected to "
+        "be among its 3 nearest. The most certain is 'bee', with P(top 3) = 0.75 and a cosine of "
+        "0.40 (90% interval "
     )
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")
-    seen = {"pairs": np.full(3, 50.0), "word_pairs": 3.0, "few": np.zeros(3, bool)}
-    few = replace(table, prob_top=top / 5, period=1910, word_few=True, **seen)
-    assert "of these 3, less than one is expected" in repr(few)
-    assert "'cat' in 1910 by" in few.sentence and "There are fewer than 10 uses" in few.sentence
+    few = replace(table, prob_top=top / 5, period=1910)
+    assert "of these 3, about 0.3 are expected" in repr(few) and "'cat' in 1910 by" in few.sentence
+    assert "of these 3, fewer than 0.1 are" in repr(replace(table, prob_top=top / 100))
+    seen = {"pairs": np.full(3, 50.0), "word_pairs": 3.0, "word_few": True}
+    few = few._seen_in_period([], **seen)
+    assert np.isnan(few.prob_top).all() and "expected" not in repr(few)
+    assert repr(few).splitlines()[2].split() == ["ant", "-", "-", "-", "50"]
+    assert few.sentence == (
+        "There are too few data to say which words are nearest to 'cat' in 1910: there are fewer "
+        "than 10 uses or 3 units of it."
+    )
     point = replace(table, n_draws=1)
     assert "expected" not in repr(point)
     said = "The word nearest to 'cat' is 'ant', with a cosine of 0.50 (a point estimate)."

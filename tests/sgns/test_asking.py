@@ -190,7 +190,7 @@ def test_nearer(fitted):
     assert all(repr(word) in table.sentence for word in table.words.tolist())
     assert table.sentence.endswith(".") and ".." not in table.sentence
     frame = table.to_frame()
-    assert list(frame.columns[:3]) == ["word", "mean", "sd"]
+    assert list(frame.columns[:4]) == ["nearest_to", "word", "mean", "sd"]
     assert "difference_low" in frame
 
 
@@ -427,7 +427,7 @@ def test_shapes_must_fit(mode):
 
 
 def test_did_you_mean(mode):
-    with pytest.raises(KeyError, match="Did you mean 'w00'. Upper and lower case are told apart"):
+    with pytest.raises(KeyError, match="Did you mean 'w00'. Words are case-sensitive"):
         mode.similarity("W00", "w01")
     with pytest.raises(KeyError, match="Did you mean 'w1"):
         mode.nearer("w1", ["w00"])

@@ -147,7 +147,8 @@ def test_frame(model):
     assert isinstance(frame, pd.DataFrame)
     drawn = len(model.posterior_.flat("rho")) > 1
     errors = ["low_mcse", "high_mcse"] if drawn else []
-    assert list(frame.columns) == ["word", "mean", "sd", "low", "high", *errors, "prob_top"]
+    names = ["nearest_to", "word", "mean", "sd", "low", "high", *errors, "prob_top"]
+    assert list(frame.columns) == names and set(frame["nearest_to"]) == {"oak"}
     assert list(frame["word"]) == list(table.words)
     np.testing.assert_array_equal(frame[["low", "high"]], table.interval)
     if drawn:

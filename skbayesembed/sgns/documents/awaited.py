@@ -55,7 +55,6 @@ class Awaited:
         self._expected, self._revised = 0.0, False
         self._first, self._before = 0.0, 0.0
         self._reports: list[tuple[float, int]] = []
-        self._products = 0
 
     def announce(
         self,
@@ -79,9 +78,9 @@ class Awaited:
         elif expected >= self.patience:
             note_user(
                 f"{_NAME} are worked out, once for all questions: {some}, and longer where other "
-                "work keeps this machine busy; with verbose=1 they tell how far they are. Answers "
-                "without them are there at once after set_params(uncertainty='model'), and save "
-                f"keeps them.{advice}"
+                "work keeps this machine busy; verbose=1 shows progress. For answers at once, "
+                "without these intervals, use set_params(uncertainty='model'). save() stores the "
+                f"intervals.{advice}"
             )
 
     def search(self, step: int, what: str) -> contextlib.AbstractContextManager[Any]:
@@ -97,27 +96,27 @@ class Awaited:
     def product(self, total: int) -> None:
         """A product that linear systems take; ``total`` of them are to be solved."""
         with self._lock:
-            self._products += 1
             if time.monotonic() - max(self._told, self._first) >= _OF_A_PART:
                 done = self._reports[-1][1] if self._reports else 0
-                self._say(f"{self._of_systems(done, total)}, {self._products} products")
+                self._say(self._of_systems(done, total))
 
     def solved(self, done: int, total: int) -> None:
         """So many of the linear systems are done."""
         with self._lock:
             self._reports = [*self._reports[1 - _RECENT :], (time.monotonic(), done)]
-            text = self._of_systems(done, total)
             self._revise(done / total)
-            each = seconds_of_each(self._reports)
-            if done < total:
-                # the first ones take longest
-                left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
-                text += f", time left {left}"
-            self._say(text)
+            self._say(self._of_systems(done, total))
 
     def _of_systems(self, done, total):
         gone = time.monotonic() - (self._first or self._begun)
-        return f"{_NAME}, 2 of {_STEPS}: {done} of {total} deviations, {gone:.0f} s"
+        share = f"{100 * done / total:.0f} % of {total} deviations"
+        text = f"{_NAME}, 2 of {_STEPS}: {share}, {gone:.0f} s"
+        if done == total:
+            return text
+        # the first ones take longest
+        each = seconds_of_each(self._reports)
+        left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
+        return f"{text}, time left {left}"
 
     def _gone(self):
         """Processor time so far."""

@@ -78,7 +78,7 @@ class Answer(Result):
     >>> answer.title, answer.source, answer.draws.shape
     ("similarity of 'cat' and 'mat'", 'units', (1000,))
     >>> list(answer.to_frame().columns)
-    ['mean', 'sd', 'low', 'high', 'sd_sampling', 'sd_prior', 'n_units', 'sentence']
+    ['a', 'b', 'mean', 'sd', 'low', 'high', 'sd_sampling', 'sd_prior', 'n_units']
     """
 
     def __init__(self, entries, question, posterior, about=None):
@@ -94,6 +94,7 @@ def ask(
     *,
     title: str | None = None,
     axes: Any = None,
+    asked: Any = None,
     **more: Any,
 ) -> Answer:
     """The `Answer` to a question.
@@ -111,6 +112,8 @@ def ask(
         What the answers are called.
     axes : mapping of str to sequence, optional
         Names and labels of the axes of ``shape``.
+    asked : mapping of str to object, optional
+        Words and periods, by the names of arguments, for columns of data frames.
     **more
         Further entries.
 
@@ -138,7 +141,7 @@ def ask(
     asides = note_on_units(estimator, of_units)
     name = None if of_units is None else getattr(estimator, "units_name_", None)
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units,
-                  units_name=name)  # fmt: skip
+                  units_name=name, asked=asked or {})  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
 
 
@@ -154,9 +157,12 @@ def _shaped(found, shape):
     return Bunch(**out)
 
 
-def difference(estimator, first, second, prob, shape=(), *, title=None, axes=None):
-    """The `Answer` of one question less that of another, and how probably it is positive."""
-    found = ask(estimator, Differences(first, second), prob, shape, title=title, axes=axes)
+def difference(estimator, first, second, prob, shape=(), **about):
+    """The `Answer` of one question less that of another, and how probably it is positive.
+
+    ``about`` are ``title``, ``axes`` and ``asked`` of `ask`.
+    """
+    found = ask(estimator, Differences(first, second), prob, shape, **about)
     found.prob_positive = _share(found.draws > 0)
     return found
 
@@ -176,7 +182,8 @@ def contrast(estimator, a, b, low, high, prob):
     axes = max((a.axes, b.axes), key=lambda axes: np.prod([len(x) for x in axes.values()]))
     axes = axes if tuple(len(x) for x in axes.values()) == shape else unnamed(shape)
     title = f"{a.title}, less {b.title}" if a.title and b.title else None
-    found = difference(estimator, first, second, prob, shape, title=title, axes=axes)
+    asked = {"a": a.title, "b": b.title}
+    found = difference(estimator, first, second, prob, shape, title=title, axes=axes, asked=asked)
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))

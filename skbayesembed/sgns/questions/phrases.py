@@ -107,8 +107,8 @@ def word_index(estimator, word, name):
     if found is None:
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"({why_unknown(estimator, word)}); allowed is a word of vocabulary_ as a str, or its "
-            f"index as an int.{_offer(estimator, word)}"
+            f"({why_unknown(estimator, word)}); pass a word of vocabulary_ or its index."
+            f"{_offer(estimator, word)}"
         )
     return found
 
@@ -155,7 +155,7 @@ def _offer(estimator, word):
     words = estimator.words_.tolist()
     same = [known for known in words if known.casefold() == word.casefold()]
     if same:
-        return f" Did you mean {same[0]!r}? Upper and lower case are told apart."
+        return f" Did you mean {same[0]!r}? Words are case-sensitive."
     near = difflib.get_close_matches(word.casefold(), words, _OFFERED, _NEAR)
     if not near:
         return ""

@@ -35,9 +35,9 @@ def test_the_first_part_tells_no_rate(capsys):
     for done in (16, 32, 48):
         awaited.solved(done, 48)
     first, second, last = capsys.readouterr().out.splitlines()
-    assert first.endswith("16 of 48 deviations, 0 s, time left not known yet")
-    assert second.endswith("32 of 48 deviations, 0 s, time left 0 s")
-    assert last.endswith("48 of 48 deviations, 0 s")
+    assert first.endswith("33 % of 48 deviations, 0 s, time left not known yet")
+    assert second.endswith("67 % of 48 deviations, 0 s, time left 0 s")
+    assert last.endswith("100 % of 48 deviations, 0 s")
 
 
 @pytest.mark.parametrize("verbose", [0, 1])
@@ -87,7 +87,8 @@ def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
     if verbose:
         assert "2 steps, usually some 30, 5 s, time left about 70 s (" in lines[0]
         assert "32 steps, past the usual 30, 80 s (" in next(x for x in lines if "32 steps" in x)
-        assert "0 of 32 deviations, 20 s, 8 products (" in next(x for x in lines if "0 of 32" in x)
+        line = next(x for x in lines if " 0 % of 32" in x)
+        assert "0 % of 32 deviations, 20 s, time left not known yet (" in line
 
 
 def test_an_expectation_that_is_exceeded_is_revised(clock, monkeypatch, capsys):
@@ -131,7 +132,7 @@ def test_threads_that_report_together_say_it_once(clock, monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(said) == 1 and "0 of 32 deviations" in said[0]
+    assert len(said) == 1 and "0 % of 32 deviations" in said[0]
 
 
 def test_short_waits_say_nothing(clock, capsys):
@@ -147,4 +148,4 @@ def test_short_waits_say_nothing(clock, capsys):
     # whatever was expected
     clock[0] += 10.0
     awaited.solved(32, 32)
-    assert "32 of 32 deviations, 60 s" in capsys.readouterr().err
+    assert "100 % of 32 deviations, 60 s" in capsys.readouterr().err
