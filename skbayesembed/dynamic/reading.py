@@ -158,7 +158,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         side, k = _WHICH.index(which), self.rho_.shape[-1]
         places = of_places(places_of(self, chosen, index), self._n_places, side, unit=False)
         word = str(self.words_[index])
-        about = {
+        about: dict[str, Any] = {
             "title": f"{which} vector of {word!r}",
             "axes": {"period": where["periods"], "component": range(k)},
             "asked": {"word": word, "which": which},
