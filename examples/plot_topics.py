@@ -81,8 +81,8 @@ TopicWordsDisplay.from_estimator(model, 6, by="density")
 # ---------------------------
 # The effect is the change per decade in the share of each topic. A paragraph is a document, but
 # addresses were sampled, so they are passed as ``units``. Addresses resemble those of the years
-# before, which ``times`` allows for. Intervals are for other addresses, given the topics of this one
-# chain, which another chain would cut differently.
+# before, which ``times`` allows for. Intervals are for other addresses, given the topics of this
+# one chain, which another chain would cut differently.
 
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"], times=table["year"])
