@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
-from skbayesembed.plotting import ForestDisplay, TopicWordsDisplay
+from skbayesembed.plotting import EffectsDisplay, TopicWordsDisplay
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 if FAST:  # chains of 30 draws have not mixed, as fit would say
@@ -46,8 +46,9 @@ print(f"{len(table)} paragraphs, {vectors.words_.size} words with vectors")
 # ------
 # Topics are learned only from words that occur 20 times or more and are not stop words. The vector
 # of one word says so much about its topic that the rest of the document hardly counts; a likelihood
-# power below one evens this out. Posteriors of topics have many modes, and the intervals are those
-# of the mode that this one chain is in.
+# power below one evens this out. Posteriors of topics have many modes, and at this power chains
+# mostly do not mix: read the words and the documents, and the shares as points. For intervals to
+# report take ``word_model="dirichlet"``, as :ref:`the guide <topics-decide>` does with these texts.
 
 model = GaussianLDA(
     6,
@@ -80,9 +81,10 @@ TopicWordsDisplay.from_estimator(model, 6, by="density")
 # ---------------------------
 # The effect is the change per decade in the share of each topic. A paragraph is a document, but
 # addresses were sampled, so they are passed as ``units``. Addresses resemble those of the years
-# before, which ``times`` allows for.
+# before, which ``times`` allows for. Intervals are for other addresses, given the topics of this
+# one chain, which another chain would cut differently.
 
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"], times=table["year"])
 print(effects)
-ForestDisplay.from_result(effects)
+EffectsDisplay.from_result(effects)
