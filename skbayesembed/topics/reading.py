@@ -815,8 +815,8 @@ class TopicReadingMixin:
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
         >>> model = model.fit(data.counts)
         >>> given = model.to_pyldavis(data.counts)
-        >>> given["doc_topic_dists"].shape, given["topic_term_dists"].shape
-        ((40, 2), (2, 60))
+        >>> given["doc_topic_dists"].shape, given["start_index"]
+        ((40, 2), 0)
         """
         check_is_fitted(self, "posterior_")
         check_bool("prepare", prepare)
