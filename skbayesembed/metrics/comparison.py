@@ -218,17 +218,15 @@ class Comparison(Table):
     def _verdict_line(self):
         """What differences come to, a line."""
         best, verdict = repr(str(self.names[0])), self.verdict
-        parts = []
-        if (verdict == "not told apart").any():
-            names = self.names[verdict == "not told apart"]
-            below = "differences" if len(names) > 1 else "difference"
-            parts.append(
-                f"{best} scores best; {_listed(names, ' and ')} cannot be distinguished from it "
-                f"({below} below two standard errors)"
-            )
-        if (verdict == "alike").any():
-            names = _listed(self.names[verdict == "alike"])
-            parts.append(f"predict as {best} does, by differences below {_ALIKE:g}: {names}")
+        near, alike = (self.names[verdict == name] for name in ("not told apart", "alike"))
+        parts = [f"{best} scores best"] if near.size or alike.size else []
+        if near.size:
+            below = f"{_differences(near)} below two standard errors"
+            parts.append(f"{_listed(near, ' and ')} cannot be distinguished from it ({below})")
+        if alike.size:
+            predict = "predicts" if alike.size == 1 else "predict"
+            below = f"{_differences(alike)} below {_ALIKE:g}"
+            parts.append(f"{_listed(alike, ' and ')} {predict} alike ({below})")
         worse = verdict == "worse"
         if not parts and worse.all(where=np.arange(worse.size) > 0):
             parts = [f"{best} predicts best, by more than two standard errors of each difference"]
@@ -243,9 +241,9 @@ class Comparison(Table):
         """Why there is no verdict on some models, or on any, parts of a line."""
         parts = []
         if not self.reliable.all():
-            reasons = [self._why(i) for i in np.flatnonzero(~self.reliable)[:_MOST_NAMES]]
             parts.append(
-                f"not reliable: {'; '.join(reasons)}; use score_units, which holds out units"
+                f"not reliable: {_listed(self.names[~self.reliable])} ({self._reasons()}); use "
+                "score_units, which holds out units"
             )
         whose = {_WITHHELD[1]: self._unmixed(), _WITHHELD[2]: self._n_modes() > 1}
         for name, holds in whose.items():
@@ -253,17 +251,14 @@ class Comparison(Table):
                 parts.append(f"none on {_listed(self.names[holds])} ({name})")
         return parts
 
-    def _why(self, i):
-        """Why the score of a model is not to be relied on, with figures."""
+    def _reasons(self):
+        """Why scores of some models are not to be relied on."""
         reasons = []
-        if self.bad_share[i] > _MOST_BAD:
-            reasons.append(f"{100 * self.bad_share[i]:.2g} % of its Pareto k are bad")
-        if self.p_share[i] > _MOST_PARAMETERS:
-            reasons.append(
-                f"it has {self.p_share[i] * self.n:,.0f} effective parameters for {self.n:,} "
-                "observations"
-            )
-        return f"of {str(self.names[i])!r} {' and '.join(reasons)}"
+        if (self.bad_share > _MOST_BAD).any():
+            reasons.append(f"bad k above {100 * _MOST_BAD:g} %")
+        if (self.p_share > _MOST_PARAMETERS).any():
+            reasons.append(f"more than {_MOST_PARAMETERS:g} effective parameters per observation")
+        return " or ".join(reasons)
 
     def _series(self):
         names = (
@@ -369,6 +364,10 @@ def _parameters(one):
 def _of_units(one):
     """Whether a result is one of `score_units`."""
     return "scores" in one
+
+
+def _differences(names):
+    return "difference" if len(names) == 1 else "differences"
 
 
 def _listed(names, last=", "):

@@ -37,6 +37,11 @@ def relevance(proba: np.ndarray, shares: np.ndarray, weight: float = WEIGHT) -> 
     return own - (1.0 - weight) * np.log(np.maximum(everywhere, _LEAST))
 
 
+def notes_on_rank(rank: str) -> list[str]:
+    """Line below a table of words that are not in order of their probabilities, or none."""
+    return ["(in order of relevance, not of probability)"] if rank == "relevant" else []
+
+
 def ranking(proba: np.ndarray, shares: np.ndarray, rank: str) -> np.ndarray:
     """What words are ranked by, (n_topics, n_words): their probability, or their relevance."""
     return proba if rank == "probable" else relevance(proba, shares)

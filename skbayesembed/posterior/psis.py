@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax
 
+from ..common.warnings import warn_user
 from .arviz import array_stats
 
 
@@ -37,3 +38,17 @@ def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray
     failed = ~np.isfinite(log_weights).all(axis=1)
     log_weights[failed] = log_softmax(-density[failed], axis=1)
     return log_weights, pareto_k
+
+
+def warn_of_tails(what: str, good_k: float, instead: str) -> None:
+    """Warn that some observations, called ``what``, have a bad Pareto k.
+
+    The text has no figures, which are in the result, so that the same line of the user's warns once
+    for several models.
+    """
+    warn_user(
+        f"Some {what} have a Pareto k above {good_k:.2f} (bad_share of the result says how many): "
+        "their leave-one-out densities are unreliable. More draws help where k is below 0.7; "
+        f"otherwise {instead}.",
+        UserWarning,
+    )

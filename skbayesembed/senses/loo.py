@@ -20,7 +20,7 @@ from ..posterior.datatree import (
     log_prior_of_stats,
     with_draws,
 )
-from ..posterior.psis import smoothed_weights
+from ..posterior.psis import smoothed_weights, warn_of_tails
 from ..posterior.results import Result, mixed, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
@@ -63,12 +63,7 @@ def loo(estimator, places, labels):
         instead = "hold out snippets and use score"
         if estimator.units_ is not None:
             instead = "use metrics.score_units, which holds out units"
-        warn_user(
-            f"{100 * bad.mean():.2g} % of the snippets have a Pareto k above {good_k:.2f} (the "
-            f"largest is {np.nanmax(pareto_k):.2f}): their leave-one-out densities are "
-            f"unreliable. More draws help where k is below 0.7; otherwise {instead}.",
-            UserWarning,
-        )
+        warn_of_tails("snippets", good_k, instead)
     return titled(
         "PSIS-LOO",
         elpd=float(elpd.sum()),

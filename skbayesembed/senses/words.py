@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..common.checks import check_choice, check_integer, check_prob
-from ..numeric.relevance import RANKS, first_words
+from ..numeric.relevance import RANKS, first_words, notes_on_rank
 from ..posterior.naming import given_names, named
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
@@ -82,6 +82,9 @@ class SenseWords(Table):
     def _groups(self):
         n_senses, n = self.words.shape
         return "sense", named(self.names, np.repeat(np.arange(n_senses), n))
+
+    def _notes(self):
+        return [*notes_on_rank(self.rank), *super()._notes()]
 
     def _title(self):
         when = "all periods" if self.period is None else f"period {self.period}"

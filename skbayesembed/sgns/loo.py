@@ -19,8 +19,7 @@ from scipy import sparse
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import Bunch
 
-from ..common.warnings import warn_user
-from ..posterior.psis import smoothed_weights
+from ..posterior.psis import smoothed_weights, warn_of_tails
 from ..posterior.results import mixed, titled
 from ..posterior.summary import ess
 from .counting import RankOne
@@ -129,13 +128,11 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     units = {name: posterior.attrs[name] for name in ("n_units",) if name in posterior.attrs}
     found = titled("PSIS-LOO", **found, **units, **mixed(posterior))
     if bad.any():
-        warn_user(
-            f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "
-            f"{good_k:.2f} (the largest is {np.nanmax(found.pareto_k):.2f}): their leave-one-out "
-            "densities are unreliable. More draws help where k is below 0.7; otherwise "
+        warn_of_tails(
+            "observations",
+            good_k,
             "use metrics.score_units, which holds out units, or hold out data (PairCounts.split) "
-            "and use score.",
-            UserWarning,
+            "and use score",
         )
     return found
 

@@ -80,13 +80,13 @@ def order_notes(table):
     if unlikely == n:
         found = (
             f"all {n}: so many words are about as near that it is not known which are the nearest. "
-            "Report cosines with their intervals, or compare words that you name beforehand "
-            "(nearer), and no list of the nearest"
+            "Report no list of the nearest, but the cosines with their intervals, or compare words "
+            "that you name beforehand (nearer)"
         )
     else:
         found = (
-            f"{unlikely} of these {n}, which may not be among the nearest. Report "
-            "cosines with their intervals, and no order"
+            f"{unlikely} of these {n}, which may not be among the nearest. Report the cosines with "
+            "their intervals, but do not rank the words"
         )
     more = "text of more units" if table.n_units is not None else "text"
     return [f"P(top {n}) is below {_UNLIKELY:g} for {found}. More {more} narrows intervals"]

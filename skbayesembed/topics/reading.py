@@ -14,7 +14,7 @@ from ..corpus.known import known_counts
 from ..corpus.text import input_kind, materialise
 from ..io.word_vectors import WordVectors
 from ..metrics.topics import coherence
-from ..numeric.relevance import RANKS, first_words, ranking
+from ..numeric.relevance import RANKS, first_words, notes_on_rank, ranking
 from ..posterior.naming import called, check_names, given_names, named
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
@@ -99,6 +99,9 @@ class TopicWords(Table):
         n = self.words.shape[1]
         words = f"{self.rank} words of each topic by {self.by}"
         return f"{words}, {100 * self.prob:g} % intervals, P(top {n})"
+
+    def _notes(self):
+        return [*notes_on_rank(self.rank), *super()._notes()]
 
     def _groups(self):
         topics = np.repeat(np.arange(len(self.words)), self.words.shape[1])
@@ -812,8 +815,8 @@ class TopicReadingMixin:
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
         >>> model = model.fit(data.counts)
         >>> given = model.to_pyldavis(data.counts)
-        >>> given["doc_topic_dists"].shape, given["topic_term_dists"].shape
-        ((40, 2), (2, 60))
+        >>> given["doc_topic_dists"].shape, given["start_index"]
+        ((40, 2), 0)
         """
         check_is_fitted(self, "posterior_")
         check_bool("prepare", prepare)

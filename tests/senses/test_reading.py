@@ -408,7 +408,10 @@ def test_sense_info(fitted):
     others = table.overlaps - 2 * np.eye(K)
     np.testing.assert_array_equal(table.overlap, others.max(axis=1))
     np.testing.assert_array_equal(table.nearest, others.argmax(axis=1))
-    np.testing.assert_array_equal(table.words, fitted.sense_words(3, rank="relevant").words)
+    relevant = fitted.sense_words(3, rank="relevant")
+    np.testing.assert_array_equal(table.words, relevant.words)
+    assert "(in order of relevance, not of probability)" in repr(relevant)
+    assert "in order of" not in repr(fitted.sense_words(3))
     # of words that no two senses share, and of one sense given twice
     mean = np.eye(2)[:, None]
     np.testing.assert_array_equal(overlaps_of(mean), np.eye(2))

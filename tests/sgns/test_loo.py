@@ -159,6 +159,13 @@ def test_heavy_tails_are_told():
     with pytest.warns(UserWarning, match="Pareto k above"):
         found = loo(posterior, PairCounts(np.eye(3), np.zeros((3, 3))))
     assert found.bad_share > 0 and found.pareto_k.max() > 0.7
+    # a line that compares several models warns once
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        pairs, alpha = PairCounts(np.eye(3), np.zeros((3, 3))), posterior["alpha"]
+        several = [Posterior({"rho": x * rho, "alpha": alpha}) for x in (1.0, 0.9, 0.8)]
+        shapes = {float(loo(one, pairs).pareto_k.max()) for one in several}
+    assert len(shapes) == 3 and len(told) == 1
 
 
 def test_checks():

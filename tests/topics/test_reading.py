@@ -110,6 +110,8 @@ def test_relevant_words(model):
         np.testing.assert_allclose(found.mean[k], proba[k, order])
     np.testing.assert_array_equal(model.topic_info(4).words, found.words[:, :4])
     assert repr(found).startswith("relevant words of each topic") and found.background is None
+    order = "(in order of relevance, not of probability)"
+    assert order in repr(found) and order not in repr(model.top_words(3))
     with pytest.raises(ValueError, match="rank must be one of 'probable', 'relevant', got 'lift'"):
         model.top_words(rank="lift")
 
