@@ -291,7 +291,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
             def reason(_):
                 return of_reference.reason(0, f"in {where['reference']}")
 
-        about: dict[str, Any] = {"title": title, "axes": _over(where), "asked": {"word": phrase.label}}
+        about: dict[str, Any] = {
+            "title": title,
+            "axes": _over(where),
+            "asked": {"word": phrase.label},
+        }
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, reason)
         return self._with_little(found, lacks)
