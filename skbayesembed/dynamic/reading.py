@@ -223,7 +223,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         text = text_of(self, chosen, a, b)
         where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
-        about = {"title": title, "axes": _over(where), "asked": labels_of(a, b)}
+        about: dict[str, Any] = {"title": title, "axes": _over(where), "asked": labels_of(a, b)}
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
         return self._with_little(found, lacking(self, chosen, a, b))
@@ -291,7 +291,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
             def reason(_):
                 return of_reference.reason(0, f"in {where['reference']}")
 
-        about = {"title": title, "axes": _over(where), "asked": {"word": phrase.label}}
+        about: dict[str, Any] = {
+            "title": title,
+            "axes": _over(where),
+            "asked": {"word": phrase.label},
+        }
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, reason)
         return self._with_little(found, lacks)
@@ -453,7 +457,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         word = str(self.words_[index])
         title = f"{distance} distance of {word!r}, {start} to {end}"
         asked = {"word": word, "start": start, "end": end, "distance": distance}
-        about = {"title": title, "asked": asked}
+        about: dict[str, Any] = {"title": title, "asked": asked}
         found, known = moves(self, at, np.array([index]), distance, prob, (), **about)
         _note_settings(self, found)
         _note_seen(self, found, at, phrase_of(self, index, "word"))

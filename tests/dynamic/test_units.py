@@ -283,7 +283,7 @@ def test_the_model_warns_of_dispersion(capsys, monkeypatch):
     model.set_params(uncertainty="documents", verbose=1)
     assert model.similarity(0, 1).sd_sampling.min() > 0
     make(verbose=1).fit(TEXTS, times=TIMES).similarity(0, 1)
-    assert "intervals by units, 2 of 3: 321 of 321 deviations" in capsys.readouterr().out
+    assert "intervals by units, 2 of 3: 100 % of 321 deviations" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

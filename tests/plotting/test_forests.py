@@ -93,6 +93,19 @@ def test_a_point_estimate_has_points_alone(point):
     np.testing.assert_array_equal(display.points_.get_xdata(), point.most_similar("ant", 3).mean)
 
 
+def test_columns_beside_rows_are_of_their_size(by_units):
+    """Seven points in a figure of its own, and what ticks have in axes of another style."""
+    import matplotlib.pyplot as plt
+
+    table = by_units.most_similar("ant", n=3)
+    own = plotting.NeighborsDisplay.from_result(table)
+    assert {text.get_fontsize() for text in own.ax_.texts} == {7.0}
+    _, axes = plt.subplots()
+    axes.tick_params(labelsize=11.0)
+    given = plotting.NeighborsDisplay.from_result(table, ax=axes)
+    assert {text.get_fontsize() for text in given.ax_.texts} == {11.0}
+
+
 def test_words_held_against_a_word(by_units):
     others = ["bee", ["cat", "dog"], "hen"]
     display = plotting.NearerDisplay.from_estimator(by_units, "ant", others)
@@ -119,6 +132,12 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
+    assert display.note_ == "dashed: the threshold, 0.25"
+    assert display.ax_.get_xlabel().endswith(f"\n{display.note_}")
+    # pairs are those of the table, to the same digits
+    halves = replace(table, count_start=table.count_start + 838.5)
+    shown = [text.get_text() for text in plotting.ChangesDisplay(halves).plot().ax_.texts]
+    assert all(pairs in shown and pairs in repr(halves) for pairs in halves._columns()[6].values)
 
 
 def test_labels_of_ticks_keep_apart_in_narrow_axes(dynamic):

@@ -63,6 +63,30 @@ def test_a_frame_has_a_row_for_each_answer():
     assert set(frame["reference"]) == {"then"}
 
 
+def test_frames_of_single_answers_say_what_was_asked(fits):
+    """And can be told apart where they are stacked; sentences are there on request."""
+    pandas = pytest.importorskip("pandas")
+    model = fits["units"]
+    pairs = [tuple(model.words_[[0, i]].tolist()) for i in (1, 2)]
+    answers = [model.similarity(*pair) for pair in pairs]
+    stacked = pandas.concat([answer.to_frame() for answer in answers])
+    assert list(zip(stacked["a"], stacked["b"], strict=True)) == pairs
+    assert list(stacked.columns[:3]) == ["a", "b", "mean"] and "sentence" not in stacked
+    assert answers[0].to_frame(sentence=True)["sentence"].tolist() == [answers[0].sentence]
+    apart = model.contrast(*answers).to_frame()
+    assert [apart["a"][0], apart["b"][0]] == [answer.title for answer in answers]
+    nearest = model.nearer(pairs[0][0], [b for _, b in pairs]).to_frame()
+    assert nearest["nearest_to"].tolist() == [pairs[0][0]] * 2
+
+
+def test_scores_of_left_out_pairs_are_readable():
+    scores = {"elpd": -172720.04, "se": 93.71, "p_loo": 812.3, "sampling_se": 277.024,
+              "n_observations": 256504.0, "good_k": 0.596, "bad_share": 0.0312}  # fmt: skip
+    _, _, row, note = repr(titled("PSIS-LOO", **scores)).splitlines()
+    assert row.split() == ["-172720.0", "93.7", "812.3", "277.0", "256504", "0.60", "0.031"]
+    assert note.startswith("(good_k: where an observation's Pareto k is above it")
+
+
 def test_it_prints_without_draws():
     lines = repr(two_axes()).splitlines()
     assert lines[0] == "a title"

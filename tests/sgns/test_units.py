@@ -268,7 +268,7 @@ def test_memory_is_checked_before_the_work(monkeypatch):
 
 def test_progress(capsys):
     fast(verbose=1).fit(TEXTS).similarity("w00", "w01")
-    assert "intervals by units, 2 of 3: 291 of 291 deviations" in capsys.readouterr().out
+    assert "intervals by units, 2 of 3: 100 % of 291 deviations" in capsys.readouterr().out
 
 
 def test_numbers_do_not_depend_on_n_jobs():

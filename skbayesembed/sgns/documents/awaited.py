@@ -109,7 +109,7 @@ class Awaited:
 
     def _of_systems(self, done, total):
         gone = time.monotonic() - (self._first or self._begun)
-        share = f"{100 * done / total:.0f} % of {total} deviations"
+        share = f"{100 * done // total} % of {total} deviations"
         text = f"{_NAME}, 2 of {_STEPS}: {share}, {gone:.0f} s"
         if done == total:
             return text

@@ -36,7 +36,7 @@ def test_the_first_part_tells_no_rate(capsys):
         awaited.solved(done, 48)
     first, second, last = capsys.readouterr().out.splitlines()
     assert first.endswith("33 % of 48 deviations, 0 s, time left not known yet")
-    assert second.endswith("67 % of 48 deviations, 0 s, time left 0 s")
+    assert second.endswith("66 % of 48 deviations, 0 s, time left 0 s")
     assert last.endswith("100 % of 48 deviations, 0 s")
 
 
