@@ -17,8 +17,6 @@ _SHORTEST, _LONGEST, _APART = 0.5, 25.0, 0.85
 _INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 # Share of the probability below which correlations are left out.
 _LEAST = 0.01
-# Steps in which outcomes learn from each other, at most, and the change that is none.
-_LEARNING, _LEARNED = 200, 1e-6
 # Standard deviations, below which one in a hundred independent series is.
 _ALTERNATES = -2.33
 # What is below this share of something is rounding.
@@ -73,8 +71,7 @@ class Autocorrelation:
     without a process may have effects of units, in the same shares. The coefficients and the scale
     are integrated out with flat priors (the restricted likelihood of the mean residuals, Harville
     1974), that of the line with the weight of a unit information prior (Kass & Wasserman 1995).
-    What has less than a hundredth of the probability of the most probable is left out. Of several
-    outcomes, the prior of one is the mean of this prior and of the posteriors of the others.
+    What has less than a hundredth of the probability of the most probable is left out.
 
     What rows of a unit have apart from their mean is left as it is, in the proportion to means that
     it has in least squares: it may have a structure that no model here knows, and is not to decide
@@ -134,9 +131,9 @@ class Autocorrelation:
     def _posterior(self, models, columns, means):
         """Probabilities of models (n_models, K), of which those that hardly count are zero."""
         log_p = np.array([self._log_density(columns, means, *model) for model in models])
-        log_prior = _log_prior(np.array([model[0] for model in models]))[:, None]
-        p = _learned(log_p, np.exp(log_prior - log_prior.max()))
-        p[p < _LEAST * p.max(axis=0)] = 0.0
+        log_p += _log_prior(np.array([model[0] for model in models]))[:, None]
+        p = np.exp(log_p - log_p.max(axis=0))
+        p[p < _LEAST] = 0.0
         return p / p.sum(axis=0)
 
     def _means(self, columns):
@@ -295,23 +292,6 @@ class Autocorrelation:
 def alternates(deviations):
     """Whether `Autocorrelation.alternation` is clearly negative."""
     return deviations < _ALTERNATES
-
-
-def _learned(log_density, prior):
-    """Probabilities of models (n_models, K) for outcomes that tell each other what is probable.
-
-    The prior of one is the mean of that of all (n_models, 1) and the probabilities of the others.
-    """
-    density, prior = np.exp(log_density - log_density.max(axis=0)), prior / prior.sum()
-    p = prior * density
-    p /= p.sum(axis=0)
-    for _ in range(_LEARNING if p.shape[1] > 1 else 0):
-        last = p
-        p = (prior + p.sum(axis=1, keepdims=True) - p) * density
-        p /= p.sum(axis=0)
-        if np.max(np.abs(p - last)) < _LEARNED:
-            break
-    return p
 
 
 def _lag(left):

@@ -102,14 +102,14 @@ def note_on_time(found: InTime, sampled: str, slopes: str, by: str = "") -> str:
             "(the terms explain the outcome exactly, or its means of units: there are no "
             "residuals that could be autocorrelated)"
         )
-    line = "no straight line apart from the terms"
+    line, both = "no straight line apart from the terms", "it"
     if not np.all(np.isnan(found.trend)):
-        line = f"{_chances(found.trend)} that they follow a straight line"
+        line, both = f"{_chances(found.trend)} that they follow a straight line", "both"
     if np.nanmax(found.autocorrelated) >= _FOUND:
         rest = (
             f"{_chances(found.autocorrelated)} that they are autocorrelated, at "
             f"{_spanned(found.autocorrelation)}{_reach(found.interval)}; {line}: {slopes} and "
-            "intervals allow for both"
+            f"intervals allow for {both}"
         )
     else:
         rest = f"No positive autocorrelation found, {_chances(found.autocorrelated)}; {line}"

@@ -275,11 +275,10 @@ class _Fit(NamedTuple):
 
     def freedom_along(self, j, direction=None):
         """Those of the variance of the j-th coefficient along one direction, or of its length."""
-        parts = self.directions if direction is None else self.directions * direction[:, None]
-        # of a combination of directions, weighted by what each adds to its variance
+        # weighted by what each direction adds to the variance
         weights = np.sum((self.influence[:, j] @ self.directions) ** 2, axis=0)
         if direction is not None:
-            weights = weights * parts.sum(axis=0) ** 2
+            weights = weights * (direction @ self.directions) ** 2
         return np.average(self.freedom[j], weights=weights) if weights.any() else 1.0
 
 
@@ -593,12 +592,11 @@ class MeaningMixin:
         tests reject too often: up to nine times in ten at the level of one in ten
         (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
         generalized least squares, averaged over the probable correlations of residuals in time as
-        by `regress`, along each principal direction of the units' mean vectors. What is probable is
-        learned from all directions: the prior of one is the mean of the usual one and the
-        posteriors of the others. Permuting whitened residuals rejects too often, as what is not
-        known of the correlations is common to all directions; the test of a length is therefore an
-        F test with the degrees of freedom of one direction (Box 1954). Where units are independent
-        it finds fewer effects than the permutation test.
+        by `regress`, in each principal direction of the units' mean vectors by itself. Permuting
+        whitened residuals would reject too often, since errors in the correlations are much the
+        same in all directions; the test of a length is therefore an F test with the degrees of
+        freedom of one direction (Box 1954). Where units are independent, it finds fewer effects
+        than the permutation test.
 
         References
         ----------

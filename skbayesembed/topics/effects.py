@@ -75,8 +75,8 @@ class TopicEffects(Table):
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
         The table marks their rows, data frames have a column ``mixed``, and a figure shows them
         without intervals and p-values.
-    autocorrelation, autocorrelated, residual_correlation, trend, alternating : ndarray of shape \
-(n_topics,) or None
+    autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
+    trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
