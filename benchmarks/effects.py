@@ -1,7 +1,7 @@
 """Do intervals of regressions with documents hold, and how often is a permuted covariate found?
 
-    python benchmarks/effects.py [topics] [time] [predictors] [meaning] [--data-sets 200]
-        [--setting units ...]
+    python benchmarks/effects.py [topics] [time] [predictors] [meaning] [meaning-time]
+        [--data-sets 200] [--setting units ...]
 
 Topics as outcomes, `GaussianLDA.effects`. Topics and the probabilities of their words are those of
 `make_topics`. A covariate moves the mean shares of the first two topics by .15, up and down.
@@ -23,6 +23,11 @@ shares, one less the variance of draws of a document over that of all draws.
 A word's meaning, `BayesianSGNS.effects`. Contexts of a word come from mixtures of four topics; a
 covariate of speakers moves the mean shares of the first two by .15. Vectors and the matrix from
 contexts to vectors are those of a corpus of its own, and the truth follows from them.
+
+The same in time: shares of speakers, and a covariate between 0 and 1, are as alike from speaker to
+speaker as the setting says. How often a covariate without an effect is found at the level of one in
+ten and intervals of projections hold zero, and how often intervals hold an effect of .15 on the
+first two topics; each without and with `times=`.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ import warnings
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtrit
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import make_topics
@@ -272,13 +277,12 @@ def axes():
     return {"moved": (ends[1], ends[0]), "other": (ends[2], ends[3])}
 
 
-def true_effects(model, texts):
-    """Length and projections of the expected change of the word's embedding."""
+def true_effects(model, texts, shares=1.0):
+    """Length and projections of the expected change of the word's embedding, of so much of it."""
     ids, offsets = _tokens(model, texts)
     matrix = contexts_to_vectors(model.rho_, ids, offsets, 5)
     rho = model.rho_[[model.vocabulary_[word] for word in WORDS]]
-    # shares of documents have the mean of their speaker's, up to what keeps them off zero
-    change = 6 / 6.004 * EFFECT @ TOPICS @ rho @ matrix
+    change = shares * EFFECT @ TOPICS @ rho @ matrix
     along = [change @ direction for direction in _directions(model, axes()).values()]
     return np.array([np.linalg.norm(change), *along])
 
@@ -287,7 +291,8 @@ def meaning(options):
     """Print the table of a word's meaning."""
     model, texts = embeddings()
     asked = {"word": "word", "axes": axes(), "window": 5, "reference": texts}
-    truth = true_effects(model, texts)
+    # shares of documents have the mean of their speaker's, up to what keeps them off zero
+    truth = true_effects(model, texts, 6 / 6.004)
     print("speakers, effect: truth  mean  se, reported  90 % holds  p < .05")
     for n_units in (16, 40, 100):
         runs = []
@@ -310,9 +315,77 @@ def meaning(options):
             )
 
 
+# How alike shares are to those of the speaker before, and what the covariate is.
+MEANING_IN_TIME = {
+    "independent": (0.0, 0.8),
+    "autocorrelated": (0.8, 0.8),
+    "random walk": (1.0, 1.0),
+    "autocorrelated, on time": (0.8, None),
+}
+
+
+def speeches_in_time(rng, n_units, memory, of_covariate, effect):
+    """Documents with a word in the middle, covariate and speakers in the order of time."""
+    if of_covariate is None:
+        x = np.linspace(0, 1, n_units)
+    else:
+        x = ndtr(scaled(series(rng, of_covariate, n_units)))
+    own = np.stack([scaled(series(rng, memory, n_units)) for _ in range(4)], axis=1)
+    own = np.clip(0.08 * own, -0.1, 0.1)
+    shares = np.maximum(0.25 + own - own.mean(axis=1, keepdims=True) + effect * x[:, None], 0.0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    units = np.repeat(np.arange(n_units), rng.integers(4, 16, n_units))
+    texts = []
+    for unit in units:
+        text = contexts(rng, shares[unit], 10)
+        texts.append([*text[:5], "word", *text[5:]])
+    return texts, x[units], units
+
+
+def scaled(values):
+    """With mean zero and variance one."""
+    return (values - values.mean()) / values.std()
+
+
+def meaning_in_time(options):
+    """Print the table of a word's meaning in time."""
+    model, texts = embeddings()
+    asked = {"word": "word", "axes": axes(), "window": 5, "reference": texts}
+    truth = true_effects(model, texts)
+    print("speakers, setting: found, projections hold zero  with an effect: found, length, "
+          "projections hold; se of projections  (without times, with)")  # fmt: skip
+    for n_units in (40, 20):
+        for name, of in MEANING_IN_TIME.items():
+            rows = []
+            for i in range(options.data_sets):
+                rng, row = np.random.default_rng([options.seed, i]), []
+                for effect, true in ((0.0 * EFFECT, 0.0 * truth), (EFFECT, truth)):
+                    texts, x, units = speeches_in_time(rng, n_units, *of, effect)
+                    for times in (None, units):
+                        table = model.effects(
+                            texts, x, units, times=times, n_permutations=199, **asked
+                        )
+                        low, high = table.interval[0].T
+                        held = (low <= true) & (true <= high)
+                        row.append([table.p_value[0, 0] <= 0.1, held[0], held[1:].mean(),
+                                    np.median(table.sd[0, 1:])])  # fmt: skip
+                rows.append(row)
+            apart, timed, moved, moved_timed = np.mean(rows, axis=0)
+            pairs = ((apart, timed, 0), (apart, timed, 2), *((moved, moved_timed, j)
+                     for j in range(4)))  # fmt: skip
+            print(f"{n_units}, {name}: " + "  ".join(
+                f"{a[j]:.3f} {b[j]:.3f}" for a, b, j in pairs), flush=True)  # fmt: skip
+
+
 def main():
     """Run the parts that are asked for."""
-    parts = {"topics": topics, "time": time, "predictors": predictors, "meaning": meaning}
+    parts = {
+        "topics": topics,
+        "time": time,
+        "predictors": predictors,
+        "meaning": meaning,
+        "meaning-time": meaning_in_time,
+    }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help="all by default")
     parser.add_argument("--data-sets", type=int, default=200)

@@ -58,6 +58,7 @@ def regress(
     outcome : array-like of shape (n_documents,)
         Numbers or truth values; for truth values slopes are changes of a probability. Features
         explain the outcome. Where nearness is to be explained, use other methods (see Notes).
+        ``df.party == "Whig"`` is still called "party": name it by ``outcome_name="Whig"``.
     units : array-like of shape (n_documents,), optional
         Units of sampling: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
@@ -112,7 +113,8 @@ def regress(
         If features are an answer with intervals by fewer units than there are documents, and no
         ``units`` are given; if features are nearly too uncertain to be accepted, or so alike that
         the others leave less than a twentieth of one; if a slope has fewer than four degrees of
-        freedom, or there are fewer than two documents per slope; if ``error="auto"`` is given an
+        freedom, or there are fewer than two units per slope; if residuals of neighboring units in
+        time are clearly negatively correlated; if ``error="auto"`` is given an
         array with a feature of which more than a tenth is error; and if all draws of a feature are
         the same, as if it were known.
 
@@ -142,6 +144,8 @@ def regress(
     and a straight line in time (unless it is a covariate) are averaged over by their posterior
     probabilities, from the restricted likelihood (Harville 1974) and a prior in which independence
     and a line each have one half, and lengths, on a logarithmic grid, go by 1 / sqrt(length).
+    There are no negative correlations: where units alternate, as parties do, `regress` warns, and
+    what alternates belongs among the covariates.
     Differences within units count as without ``times``; where units are independent and of one
     size, so does everything. The covariance by units is CR2 on the whitened rows, so that it does
     not rest on the probable correlations being right, and what slopes differ in between
@@ -149,7 +153,7 @@ def regress(
     unrelated quantities, be they independent, autocorrelated, random walks or trending, and are as
     long as others where units are independent. Those of the slope of the time itself do in 90 %
     (independent), 88 % (autocorrelated) and 64 % (random walks). `autocorrelation` of the table is
-    what was found, and `trend` the probability of the line.
+    what was found, `autocorrelated` its probability, and `trend` that of the line.
 
     An outcome that is the time itself is refused with ``times``. How nearness depends on time is
     the reverse question: see `DynamicSGNS` for words, `BayesianSGNS.effects` for the contexts of a
@@ -372,7 +376,7 @@ def _warn_of_known(draws, names):
     if known:
         warn_user(
             f"Features do not vary over draws, {', '.join(map(repr, known))}: they count as known "
-            "without error, and standard errors have nothing of what is not known of them. Pass "
+            "without error, and standard errors leave out their uncertainty. Pass "
             "draws (sample_transform, or what document_similarity answers); what is known, as a "
             "year is, belongs among covariates=.",
             UserWarning,
@@ -384,8 +388,9 @@ def _warn_of_guess(names, reliability):
     j = int(np.argmin(reliability))
     if reliability[j] < _MATTERS:
         warn_user(
-            f"features are an array, which does not tell what its error is, and "
-            f"{100 * (1 - reliability[j]):.0f} % of {names[j]!r} is error: it is taken for "
+            f"features are an array, which does not tell what its error is, and beside the other "
+            f"features {100 * (1 - reliability[j]):.0f} % of {names[j]!r} is error (column beside: "
+            f"{reliability[j]:.2f}): it is taken for "
             "error='berkson', right for posterior draws (sample_transform of GaussianLDA and "
             "DiSCSenseModel). Of sample_transform of BayesianSGNS and DynamicSGNS with "
             "uncertainty='documents' it is error='classical', without which slopes are too small. "

@@ -107,9 +107,5 @@ class SlopesInTime:
             return {}
         if self._found is None:
             return {"autocorrelation": np.nan}
-        mean, interval = self._found.neighbors(prob)
-        return {
-            "autocorrelation": mean,
-            "autocorrelation_interval": interval,
-            "trend": self._found.trend,
-        }
+        interval = self._found.neighbors(prob)[1]
+        return {**self._found.facts(), "autocorrelation_interval": interval}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .common.warnings import warn_user
+from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from .posterior.sentences import (
     another_sample,
     capital,
-    chance,
     effect,
     ended,
     interval_in_words,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
-# and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
-_FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
+# and units a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
+_FEWEST_FREE, _FEWEST_UNITS = 4.0, 2
 # Share of a term that others explain, above which it is said.
 _MUCH = 0.8
 # What tables say of the error of features.
@@ -39,8 +39,8 @@ _TAKEN = {
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
 _FEW = (
-    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
-    "nor p-values are to be trusted)"
+    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_UNITS} units per slope: do not rely on intervals "
+    "and p-values)"
 )
 
 
@@ -53,9 +53,10 @@ class Regression(Table):
     terms : ndarray of str of shape (n_terms,)
         Features, then covariates, without the constant.
     mean : ndarray of shape (n_terms,)
-        Slopes: change of the outcome with one more of the feature, or ``scale`` more.
+        Slopes: change of the outcome with one more of the feature, or ``scale`` more. `slope` is
+        the same.
     sd : ndarray of shape (n_terms,)
-        Standard errors, of both parts together.
+        Standard errors, of both parts together. `se` is the same.
     sd_units, sd_features : ndarray of shape (n_terms,)
         Parts due to the sampling of units, and to the uncertainty of the features.
     freedom : ndarray of shape (n_terms,)
@@ -107,11 +108,22 @@ class Regression(Table):
     zero_one : ndarray of bool of shape (n_terms,)
         Covariates whose values are 0 and 1, so that slopes are differences of the two.
     autocorrelation : float or None
-        Correlation of the mean residuals of units (of documents without units) with those of the
-        next in time, about their mean or line: the mean of its posterior. None without ``times``,
-        NaN if there are no residuals.
+        How much more the mean residuals of units (of documents without units) correlate with those
+        of the next in time than if units were independent, about their mean or line: the mean of
+        its posterior, in which there are no negative ones. None without ``times``, NaN if there are
+        no residuals.
     autocorrelation_interval : ndarray of shape (2,) or None
-        Its posterior quantiles, with probability ``prob`` between them.
+        Its posterior quantiles, with probability ``prob`` between them; from zero where
+        independence is not excluded.
+    autocorrelated : float or None
+        Posterior probability that units are autocorrelated; before the data, one half.
+    residual_correlation : float or None
+        Correlation of the mean residuals of units, of least squares, with those of the next in
+        time, as it is found without a model. Of independent units it is about ``-1 / n_units``.
+    alternating : bool
+        Whether neighboring units are clearly less alike than independent ones, as one in a hundred
+        of independent series is. Intervals are then too wide for terms that change slowly, and too
+        narrow for terms that alternate as well.
     trend : float or None
         Posterior probability that residuals rise or fall along a straight line in time, which then
         is one more covariate; NaN if a term is nearly that line, or units are too few for one.
@@ -153,11 +165,25 @@ class Regression(Table):
     autocorrelation: float | None = None
     autocorrelation_interval: np.ndarray | None = None
     trend: float | None = None
+    autocorrelated: float | None = None
+    residual_correlation: float | None = None
+    alternating: bool = False
+
+    @property
+    def slope(self) -> np.ndarray:
+        """Slopes, as ``mean``, by the name of their column."""
+        return self.mean
+
+    @property
+    def se(self) -> np.ndarray:
+        """Standard errors, as ``sd``, by the name of their column."""
+        return self.sd
 
     @property
     def title(self) -> str:
         """What the slopes are of."""
-        return f"slopes of {self.outcome}{' per standard deviation' if self.standardized else ''}"
+        of = self._of_what() if self.truth_value else self.outcome
+        return f"slopes of {of}{' per standard deviation' if self.standardized else ''}"
 
     @property
     def verdict(self) -> np.ndarray:
@@ -194,17 +220,15 @@ class Regression(Table):
             sample = sample.replace("units", self._sampled())
         how = ["the slope is corrected for error in the features"] * (self.error == "classical")
         how += ["the model is a linear probability model"] * self.truth_value
-        if self.autocorrelation is None:
-            how.append(f"{self._sampled()} are treated as independent")
-        elif not np.isnan(self.autocorrelation):
-            how.append("autocorrelation in time is allowed for")
+        if clause := clause_on_time(in_time_of(self), self._sampled()):
+            how.append(clause)
         told = f". {capital('; '.join(how))}" if how else ""
         return f"{sample}; the regression has {rows}{told}"
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
         if self.truth_value:
-            return f"the probability of {self.outcome!r}"
+            return f"the probability that {self.outcome!r} is true"
         return f"the mean of {self.outcome!r}"
 
     def _step(self, j):
@@ -285,16 +309,16 @@ class Regression(Table):
 
     def _notes(self):
         known = _TAKEN[self.error]
-        per = ["(per: standard deviation of a term; 1 of those that have two values)"]
+        per = ["(per: one standard deviation of the term, or 1 for a term with two values)"]
         return [
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
             *self._note_on_whole(),
-            self._note_on_time(),
+            note_on_time(in_time_of(self), self._sampled(), "slopes"),
             *self._note_on_units(),
             f"(error in the features: {known})",
-            "(df: few where few units tell of a slope; more than units where the draws of features "
-            "add most of se)",
+            "(df: degrees of freedom; few where a slope rests on few units, more than units where "
+            "most of se comes from the features)",
             "(reliability: share of a feature that is not error, given the covariates; beside: "
             "given the other features, too)",
             *self._note_on_terms(),
@@ -334,27 +358,6 @@ class Regression(Table):
         shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
         return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
 
-    def _note_on_time(self):
-        if self.autocorrelation is None:
-            return (
-                f"({self._sampled()} are treated as independent: if they are autocorrelated in "
-                "time, intervals are too narrow; times= allows for it)"
-            )
-        if np.isnan(self.autocorrelation):
-            return (
-                "(the terms explain the outcome exactly, or its means of units: there are no "
-                "residuals that could be autocorrelated)"
-            )
-        low, high = self.autocorrelation_interval
-        line = "no straight line apart from the terms"
-        if not np.isnan(self.trend):
-            line = f"{chance(self.trend)} that they follow a straight line"
-        return (
-            f"(residuals of neighboring {self._sampled()} in time correlate at "
-            f"{self.autocorrelation:.2f} [{low:.2f}, {high:.2f}], {line}: slopes and intervals "
-            "allow for it)"
-        )
-
 
 def _digits_of(sd):
     """Digits after the point that two significant digits of a standard error need."""
@@ -362,19 +365,21 @@ def _digits_of(sd):
 
 
 def _enough(table):
-    least = _FEWEST_DOCUMENTS * table.terms.size
-    return np.min(table.freedom) >= _FEWEST_FREE and table.n_documents >= least
+    least = _FEWEST_UNITS * table.terms.size
+    return np.min(table.freedom) >= _FEWEST_FREE and table.n_units >= least
 
 
 def warn_of(table: Regression) -> None:
-    """Warn where documents or units are too few for the slopes of a table."""
+    """Warn where units are too few for the slopes of a table, or alternate in time."""
+    warn_of_alternation(in_time_of(table), table._sampled())
     if _enough(table):
         return
     j = int(np.argmin(table.freedom))
     warn_user(
-        f"{table._about()} are few for "
-        f"{table.terms.size} slopes: that of {str(table.terms[j])!r} has {table.freedom[j]:.1f} "
-        f"degrees of freedom. Below {_FEWEST_FREE:g}, and below {_FEWEST_DOCUMENTS} documents a "
-        "slope, neither intervals nor p-values are to be trusted: take fewer features.",
+        f"{table._about()} are few for {table.terms.size} slopes: there are "
+        f"{table.n_units / table.terms.size:.1f} {table._sampled()} per slope, and that of "
+        f"{str(table.terms[j])!r} has {table.freedom[j]:.1f} degrees of freedom (column df). Below "
+        f"{_FEWEST_UNITS} {table._sampled()} per slope, and below {_FEWEST_FREE:g} degrees of freedom, do not "
+        "rely on intervals and p-values: take fewer features.",
         UserWarning,
     )

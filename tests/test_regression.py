@@ -73,7 +73,11 @@ def test_table():
     options = {"covariates": covariate, "names": ["work", "war"], "error": "berkson"}
     table = regress(draws, y > 0, UNITS, **options)
     assert table.terms.tolist() == ["work", "war", "x0"]
-    assert repr(table).startswith("slopes of outcome, 120 documents from 30 units\nterm")
+    assert repr(table).startswith(
+        "slopes of the probability that 'outcome' is true, 120 documents from 30 units\nterm"
+    )
+    np.testing.assert_array_equal(table.slope, table["slope"])
+    np.testing.assert_array_equal(table.se, table["se"])
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
     digits = 1 - int(np.floor(np.log10(table.sd[1])))
     mean, low, high = with_signs(table.mean[1], table.interval[1], digits)
@@ -82,7 +86,7 @@ def test_table():
     assert list(table.sentences) == table.terms.tolist()
     said = table.sentences["war"]
     assert said.startswith(
-        f"The probability of 'outcome' is lower by {mean[1:]} (90% interval of the difference "
+        f"The probability that 'outcome' is true is lower by {mean[1:]} (90% interval of the difference "
         f"{low} to {high}, p "
     )
     assert (
@@ -126,7 +130,7 @@ def test_table():
     of_two = list(scaled.sentences.values())
     assert f"with an increase of one standard deviation ({sds[1]:.3g}) in " in of_two[1]
     assert scaled.zero_one.tolist() == [False, False, True, False]
-    assert of_two[2].startswith("The probability of 'outcome' differs by ")
+    assert of_two[2].startswith("The probability that 'outcome' is true differs by ")
     assert (
         "where 'late' is 1 rather than 0, the other terms held constant; whether it is higher or "
         "lower is not decided." in of_two[2]
@@ -253,15 +257,22 @@ def test_reliability_of_posterior_means():
 
 def test_what_an_array_does_not_tell():
     draws, y, _ = sample(np.random.default_rng(0), "shared", 0.8)
-    with pytest.warns(UserWarning, match="an array, which does not tell .* Give one of them"):
+    with pytest.warns(
+        UserWarning,
+        match=r"beside the other features .* is error \(column beside: 0\.\d\d\).* Give one of them",
+    ):
         guessed = regress(draws, y, UNITS)
     given = regress(draws, y, UNITS, error="berkson")
     np.testing.assert_array_equal(guessed.mean, given.mean)
     with pytest.warns(
-        UserWarning, match=r"30 documents from 30 units are few for 20 slopes: that of"
+        UserWarning, match=r"30 units are few for 20 slopes: there are 1.5 documents per slope, and"
     ):
         table = regress(np.random.default_rng(0).normal(size=(20, 30, 20)), y[:30], error="berkson")
-    assert "neither intervals nor p-values" in repr(table)
+    assert "fewer than 4 df or 2 units per slope" in repr(table)
+    # of units, where there are more documents
+    with pytest.warns(UserWarning, match=r"few for 20 slopes: there are 1.5 units per slope"):
+        rows = np.random.default_rng(0).normal(size=(20, N, 20))
+        regress(rows + UNITS[:, None] % np.arange(2, 22), y, UNITS, error="berkson")
 
 
 def walks(rng, n, per=1):
@@ -328,9 +339,11 @@ def test_table_in_time():
     low, high = table.autocorrelation_interval
     assert 0.2 < low <= table.autocorrelation <= high and 0 < table.trend < 1
     said = (
-        f"correlate at {table.autocorrelation:.2f} [{low:.2f}, {high:.2f}], P = {table.trend:.2f}"
+        f"at {table.autocorrelation:.2f} [{low:.2f}, {high:.2f}]; P = {table.trend:.2f} that they "
+        "follow a straight line: slopes and intervals allow for both)"
     )
-    assert f"(residuals of neighboring units in time {said} that they" in repr(table)
+    assert said in repr(table) and 0.9 < table.autocorrelated <= 1.0 and not table.alternating
+    assert f"in time correlate at {table.residual_correlation:.2f}. P" in repr(table)
     assert table.sentences["work"].endswith(". Autocorrelation in time is allowed for.")
     # labels, order and unit of time are of no importance
     other = regress(
@@ -346,6 +359,25 @@ def test_table_in_time():
     told = regress(draws, draws.mean(axis=0) @ [2.0, 1.0], UNITS, times=dates, **own)
     assert np.isnan(told.autocorrelation) and "explain the outcome exactly" in repr(told)
     np.testing.assert_allclose(told.mean, [2.0, 1.0])
+
+
+def test_units_in_turn():
+    """No positive autocorrelation is found in them, and a warning says what intervals are."""
+    rng, n = np.random.default_rng(6), 30
+    draws, own = rng.normal(size=n) + 0.1 * rng.normal(size=(20, n)), rng.normal(size=n)
+    options = {"times": np.arange(n), "error": "berkson"}
+    table = regress(draws, own, **options)
+    assert table.autocorrelated < 0.5 and table.autocorrelation_interval[0] == 0.0
+    assert f". No positive autocorrelation found, P = {table.autocorrelated:.2f}; " in repr(table)
+    assert table.sentences["feature 0"].endswith("No positive autocorrelation in time was found.")
+    turn = (-1.0) ** np.arange(n)
+    with pytest.warns(UserWarning, match="clearly less than if they were independent"):
+        table = regress(draws, 2.0 * turn + own, **options)
+    assert table.alternating and table.residual_correlation < -0.5
+    assert "too narrow for terms that alternate as well)" in repr(table)
+    assert table.sentences["feature 0"].endswith("was found, and is not allowed for.")
+    # the party as a covariate
+    assert not regress(draws, 2.0 * turn + own, covariates=turn, **options).alternating
 
 
 def test_units_are_called_by_their_name():

@@ -17,6 +17,8 @@ _SHORTEST, _LONGEST, _APART = 0.5, 25.0, 0.85
 _INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 # Share of the probability below which correlations are left out.
 _LEAST = 0.01
+# Standard deviations, below which one in a hundred independent series is.
+_ALTERNATES = -2.33
 # What is below this share of something is rounding.
 _SAME = 1e-9
 # Share of the length of the line that others must leave, for it to be one more column.
@@ -31,7 +33,8 @@ class Autocorrelation:
     matrix : ndarray of shape (n, p)
         Columns that the outcome is regressed on, with a constant. Rows of a unit follow each other,
         and units are in the order of time.
-    y : ndarray of shape (n,)
+    y : ndarray of shape (n,) or (n, K)
+        An outcome, or several, each with correlations of its own.
     index : ndarray of int of shape (n,)
         Unit of each row.
     times : ndarray of shape (n,)
@@ -39,15 +42,18 @@ class Autocorrelation:
 
     Attributes
     ----------
-    weights : ndarray of shape (n_kept,)
-        Posterior probabilities of the correlations kept.
+    weights : ndarray of shape (n_kept,) or (n_kept, K)
+        Posterior probabilities of the correlations kept, of any outcome.
     lines : ndarray of bool of shape (n_kept,)
         Whether a straight line in time is among the columns.
     line : ndarray of shape (n,)
         The line, of mean zero and variance one.
-    trend : float
+    trend : float or ndarray of shape (K,)
         Posterior probability of the line; NaN where it is among the columns, all but a tenth of its
         length, or there are no units for it.
+    positive : float or ndarray of shape (K,)
+        Posterior probability that units are not independent; NaN where the columns leave no
+        residuals of units.
 
     Raises
     ------
@@ -98,24 +104,37 @@ class Autocorrelation:
                 f"times= needs two units more than there are terms and a constant, got "
                 f"{self._sizes.size} units for {basis.shape[1]}: leave times out."
             )
-        means = self._means(y[:, None])
-        if np.linalg.norm(_beside(basis, means)) <= _SAME * np.linalg.norm(y):
-            # nothing is left that could be autocorrelated
-            self._kept, self.weights, self.lines = [(0.0, 0.0, 0)], np.ones(1), np.zeros(1, bool)
-            self.trend, self._rest = np.nan, False
-            return
-        self._rest, has_line = True, not _adds(basis, line)
-        kinds = (0,) if has_line else (0, 1)
+        means = self._means(y.reshape(len(y), -1))
+        left = np.linalg.norm(_beside(basis, means), axis=0)
+        rest = left > _SAME * np.linalg.norm(y.reshape(len(y), -1), axis=0)
+        kinds = (0, 1) if _adds(basis, line) else (0,)
         models = [(*model, kind) for model in self._models() for kind in kinds]
-        columns = np.column_stack([basis, line, means])
-        log_p = np.array([self._log_density(columns, *model) for model in models])
-        log_p += _log_prior(np.array([model[0] for model in models]))
-        p = np.exp(log_p - log_p.max())
-        kept = np.flatnonzero(p >= _LEAST)
+        p = np.zeros((len(models), rest.size))
+        # where nothing is left that could be autocorrelated
+        p[0, ~rest] = 1.0
+        if rest.any():
+            columns = np.column_stack([basis, line])
+            p[:, rest] = self._posterior(models, columns, means[:, rest])
+        kept = np.flatnonzero(p.max(axis=1) > 0)
+        shape = (kept.size, *y.shape[1:])
+        self._columns, self._outcomes = np.column_stack([basis, line]), means
+        rows = y - matrix @ np.linalg.lstsq(matrix, y)[0]
+        self._left = self._means(rows.reshape(len(y), -1))
         self._kept = [models[i] for i in kept]
-        self.weights = p[kept] / p[kept].sum()
+        self.weights = p[kept].reshape(shape)
         self.lines = np.array([bool(models[i][-1]) for i in kept])
-        self.trend = np.nan if has_line else float(self.weights @ self.lines)
+        alone = np.array([models[i][0] == 0 for i in kept])
+        self._rest = rest.reshape(y.shape[1:])
+        self.positive = np.where(self._rest, (~alone) @ self.weights, np.nan)[()]
+        self.trend = np.where(self._rest & (len(kinds) > 1), self.lines @ self.weights, np.nan)[()]
+
+    def _posterior(self, models, columns, means):
+        """Probabilities of models (n_models, K), of which those that hardly count are zero."""
+        log_p = np.array([self._log_density(columns, means, *model) for model in models])
+        log_p += _log_prior(np.array([model[0] for model in models]))[:, None]
+        p = np.exp(log_p - log_p.max(axis=0))
+        p[p < _LEAST] = 0.0
+        return p / p.sum(axis=0)
 
     def _means(self, columns):
         """Means of units."""
@@ -141,15 +160,22 @@ class Autocorrelation:
         for length in np.geomspace(*ends, 1 + int(np.ceil(np.log(ends[1] / ends[0]) / _APART))):
             yield from ((length, slow) for slow in _SLOW)
 
-    def _log_density(self, columns, length, slow, line):
-        """Log posterior density but for a constant, of columns with the line and the outcome."""
-        white, log_det = whiten(columns, self._steps(length), slow, (1.0 - slow) * self._own)
-        x, y = white[:, : columns.shape[1] - 2 + line], white[:, -1]
-        q, r = np.linalg.qr(x)
-        left = y - q @ (q.T @ y)
+    def _log_density(self, columns, means, length, slow, line):
+        """Log posterior densities (K,) but for a constant; the last of the columns is the line."""
+        white, q, log_det, r = self._fitted(columns, means, length, slow, line)
+        left = _beside(q, white)
         log_curvature = 2.0 * np.sum(np.log(np.abs(np.diag(r))))
-        freedom = len(y) - columns.shape[1] + 2
-        return -0.5 * (log_det + log_curvature + freedom * np.log(left @ left))
+        freedom = len(means) - columns.shape[1] + 1
+        return -0.5 * (log_det + log_curvature + freedom * np.log(np.sum(left**2, axis=0)))
+
+    def _fitted(self, columns, means, length, slow, line):
+        """White outcomes, an orthonormal basis of white columns, log determinant and triangle."""
+        p = columns.shape[1]
+        white, log_det = whiten(
+            np.column_stack([columns, means]), self._steps(length), slow, (1.0 - slow) * self._own
+        )
+        q, r = np.linalg.qr(white[:, : p - 1 + line])
+        return white[:, p:], q, log_det, r
 
     def _steps(self, length):
         """Correlations of the slow part with that of the unit before."""
@@ -178,25 +204,72 @@ class Autocorrelation:
         return out
 
     def neighbors(self, prob):
-        """Correlation of mean residuals of units with those of the next, about their mean and line.
+        """How much more units correlate with the next than independent ones, about mean and line.
 
-        It is what the correlations lead to expect of these units, ``sum e_i e_(i+1) / sum e_i^2``:
-        what is so slow that it hardly moves in the time they span does not count.
+        It is what the correlations lead to expect of the mean residuals of these units, ``sum e_i
+        e_(i+1) / sum e_i^2``, less the same of independent units, which is negative: what is so
+        slow that it hardly moves in the time they span does not count.
 
         Returns
         -------
-        mean : float
-        interval : ndarray of shape (2,)
+        mean : float or ndarray of shape (K,)
+        interval : ndarray of shape (2,) or (K, 2)
             Quantiles of the posterior with this probability between them. All are NaN where the
             columns leave no residuals of units.
         """
-        if not self._rest:
-            return np.nan, np.full(2, np.nan)
-        found = np.array([self._neighbor(*model) for model in self._kept])
-        order = np.argsort(found)
-        at = np.cumsum(self.weights[order])
-        ends = [np.searchsorted(at, q) for q in (0.5 - 0.5 * prob, 0.5 + 0.5 * prob)]
-        return float(self.weights @ found), found[order][np.minimum(ends, found.size - 1)]
+        found = np.array([self._more(*model) for model in self._kept])
+        order = np.argsort(found, kind="stable")
+        at = np.cumsum(self.weights[order].reshape(found.size, -1), axis=0)
+        tails = 0.5 - 0.5 * prob, 0.5 + 0.5 * prob
+        ends = np.array([[np.searchsorted(of, q) for q in tails] for of in at.T])
+        interval = found[order][np.minimum(ends, found.size - 1)].reshape(*self._rest.shape, 2)
+        mean = np.where(self._rest, found @ self.weights, np.nan)[()]
+        return mean, np.where(self._rest[..., None], interval, np.nan)
+
+    def seen(self):
+        """Correlation of mean residuals of units, of least squares, with those of the next.
+
+        Returns
+        -------
+        float or ndarray of shape (K,)
+            NaN where the columns leave no residuals of units.
+        """
+        left = self._left - self._left.mean(axis=0)
+        return np.where(self._rest, _lag(left).reshape(self._rest.shape), np.nan)[()]
+
+    def alternation(self):
+        """How much less alike white residuals of neighboring units are than independent ones.
+
+        Returns
+        -------
+        float or ndarray of shape (K,)
+            Their correlation less its mean, in standard deviations, averaged over the correlations
+            kept: about standard normal where these are right, negative where neighbors differ. NaN
+            where there are no residuals.
+        """
+        found = np.zeros(self._outcomes.shape[1])
+        weights = self.weights.reshape(len(self._kept), -1)
+        for model, weight in zip(self._kept, weights, strict=True):
+            white, q, _, _ = self._fitted(self._columns, self._outcomes, *model)
+            mean, sd = _moments_of_lag(q)
+            found += weight * (_lag(_beside(q, white)) - mean) / sd
+        return np.where(self._rest, found.reshape(self._rest.shape), np.nan)[()]
+
+    def facts(self):
+        """What tables tell of one outcome, by the names of their attributes."""
+        return {
+            "autocorrelation": self.neighbors(0.9)[0],
+            "autocorrelated": self.positive,
+            "residual_correlation": self.seen(),
+            "trend": self.trend,
+            "alternating": bool(alternates(self.alternation())),
+        }
+
+    def _more(self, length, slow, line):
+        """Expected correlation of neighbors, less that of independent units; not below it."""
+        if length == 0:
+            return 0.0
+        return max(self._neighbor(length, slow, line) - self._neighbor(0.0, 0.0, line), 0.0)
 
     def _neighbor(self, length, slow, line):
         steps, own = self._steps(length), (1.0 - slow) * self._own
@@ -214,6 +287,33 @@ class Autocorrelation:
             axis=1,
         )
         return np.sum(common) / np.sum(variance)
+
+
+def alternates(deviations):
+    """Whether `Autocorrelation.alternation` is clearly negative."""
+    return deviations < _ALTERNATES
+
+
+def _lag(left):
+    """Correlation of each row with the next, of residuals (n, K) with mean zero, (K,)."""
+    square = np.sum(left**2, axis=0)
+    common = np.sum(left[1:] * left[:-1], axis=0)
+    return np.divide(common, square, out=np.zeros_like(square), where=square > 0)
+
+
+def _moments_of_lag(basis):
+    """Mean and standard deviation of `_lag` of independent rows beside an orthonormal basis.
+
+    It is ``e'Ae / e'e``, A half of the shift and its transpose, and independent of ``e'e``.
+    """
+    n, p = basis.shape
+    padded = np.pad(basis, ((1, 1), (0, 0)))
+    shifted = 0.5 * (padded[:-2] + padded[2:])
+    inner = basis.T @ shifted
+    trace = -np.trace(inner)
+    square = 0.5 * (n - 1) - 2.0 * np.sum(shifted**2) + np.sum(inner**2)
+    mean = trace / (n - p)
+    return mean, np.sqrt((trace**2 + 2.0 * square) / ((n - p) * (n - p + 2)) - mean**2)
 
 
 def _log_prior(lengths):
@@ -256,8 +356,8 @@ class LeastSquaresInTime:
     ----------
     matrix : ndarray of shape (n, p)
         With a constant.
-    y : ndarray of shape (n,)
-        Outcome by which correlations are judged.
+    y : ndarray of shape (n,) or (n, K)
+        Outcome by which correlations are judged, or several, each by itself.
     index : ndarray of int of shape (n,)
         Unit of each row.
     times : ndarray of shape (n,)
@@ -265,7 +365,7 @@ class LeastSquaresInTime:
     Attributes
     ----------
     found : Autocorrelation
-    freedom : ndarray of shape (p,)
+    freedom : ndarray of shape (p,) or (p, K)
         Satterthwaite's degrees of freedom, averaged.
     """
 
@@ -280,7 +380,8 @@ class LeastSquaresInTime:
             white = found.whiten(i, columns)[:, : self._n_terms + line]
             self._fits.append(ClusteredLeastSquares(white, index))
         here = slice(0, self._n_terms)
-        self.freedom = found.weights @ [fit.freedom[here] for fit in self._fits]
+        freedoms = np.array([fit.freedom[here] for fit in self._fits])
+        self.freedom = np.tensordot(freedoms.T, found.weights, 1)
 
     def fit(self, outcomes):
         """Coefficients of outcomes, their variances, and what each unit adds to them.
@@ -288,6 +389,7 @@ class LeastSquaresInTime:
         Parameters
         ----------
         outcomes : ndarray of shape (n, K)
+            Those that the correlations were judged by, or, where that was one, any.
 
         Returns
         -------
@@ -295,20 +397,25 @@ class LeastSquaresInTime:
         influence : ndarray of shape (n_units, p, K)
             Averaged, and scaled so that its squares add up to the variances.
         """
-        weights, outcomes = self.found.weights, self.found.rotate(outcomes[self._order])
         coefficients, influence, within = [], 0.0, 0.0
-        for i, (fit, weight) in enumerate(zip(self._fits, weights, strict=True)):
-            b, u = fit.fit(self.found.whiten(i, outcomes))
+        for fit, white, weight in self._white(outcomes):
+            b, u = fit.fit(white)
             b, u = b[: self._n_terms], u[:, : self._n_terms]
             coefficients.append(b)
             influence = influence + weight * u
             within = within + weight * np.sum(u**2, axis=0)
-        apart = np.array(coefficients)
-        mean = np.tensordot(weights, apart, 1)
-        variance = within + np.tensordot(weights, (apart - mean) ** 2, 1)
+        apart, weights = np.array(coefficients), self.found.weights.reshape(len(self._fits), 1, -1)
+        mean = np.sum(weights * apart, axis=0)
+        variance = within + np.sum(weights * (apart - mean) ** 2, axis=0)
         length = np.sum(influence**2, axis=0)
         scale = np.divide(variance, length, out=np.ones_like(length), where=length > 0)
         return mean, variance, influence * np.sqrt(scale)
+
+    def _white(self, outcomes):
+        """Fits, outcomes (n, K) that are independent by the correlations of each, and weights."""
+        outcomes = self.found.rotate(outcomes[self._order])
+        for i, (fit, weight) in enumerate(zip(self._fits, self.found.weights, strict=True)):
+            yield fit, self.found.whiten(i, outcomes), weight
 
 
 def _beside(basis, columns):

@@ -15,6 +15,13 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.in_time import (
+    InTime,
+    clause_on_time,
+    in_time_of,
+    note_on_time,
+    warn_of_alternation,
+)
 from ..posterior.naming import called, given_names, named
 from ..posterior.sentences import (
     another_sample,
@@ -74,9 +81,9 @@ class TopicEffects(Table):
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
         The table marks their rows, data frames have a column ``mixed``, and a figure shows them
         without intervals and p-values.
-    autocorrelation, trend : ndarray of shape (n_topics,) or None
-        Of residuals over time, and the posterior probability of a straight line, as of a
-        `Regression`; None without ``times``.
+    autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
+    trend, alternating : ndarray of shape (n_topics,) or None
+        Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     zero_one : ndarray of bool of shape (n_terms,) or None
@@ -118,6 +125,9 @@ class TopicEffects(Table):
     names: np.ndarray | None = None
     zero_one: np.ndarray | None = None
     units_name: str | None = None
+    autocorrelated: np.ndarray | None = None
+    residual_correlation: np.ndarray | None = None
+    alternating: np.ndarray | None = None
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -152,7 +162,7 @@ class TopicEffects(Table):
         )
         known = (
             f"{another_sample()}; the regression has {self._about()}. "
-            f"{capital('; '.join(self._assumed()))}"
+            f"{capital('; '.join(self._assumed(topic)))}"
         )
         none = self.unmixed is not None and topic in self.unmixed
         return ended(f"{text}. {known}", "unmixed" if none else None)
@@ -166,17 +176,15 @@ class TopicEffects(Table):
     def _about(self):
         return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
-    def _assumed(self):
-        """What effects rest on, clauses of a sentence."""
-        independent = self.autocorrelation is None
-        return (
+    def _assumed(self, topic):
+        """What effects on a topic rest on, clauses of a sentence."""
+        of_vectors = (
             "the uncertainty of the word vectors is included"
             if self._has_draws()
-            else "word vectors are taken as known",
-            "units are treated as independent"
-            if independent
-            else "autocorrelation in time is allowed for",
+            else "word vectors are taken as known"
         )
+        of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
+        return [of_vectors, *filter(None, [clause_on_time(of_topic)])]
 
     def _has_draws(self):
         """Whether word vectors were drawn."""
@@ -216,18 +224,10 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        notes = [f"({self._about()}; {self._vectors()})"]
-        if self.autocorrelation is None:
-            notes.append(
-                "(units are treated as independent: if they are autocorrelated in time, intervals "
-                "are too narrow; times= allows for it)"
-            )
-        elif np.isfinite(self.autocorrelation).any():
-            ends = dict.fromkeys(f"{f(self.autocorrelation):.2f}" for f in (np.nanmin, np.nanmax))
-            notes.append(
-                f"(residuals of neighboring units in time correlate at {' to '.join(ends)}, by "
-                "topic: effects and intervals allow for it)"
-            )
+        notes = [
+            f"({self._about()}; {self._vectors()})",
+            note_on_time(in_time_of(self), "units", "effects", ", by topic"),
+        ]
         return notes + notes_on_unmixed(self.unmixed, self.names)
 
 
@@ -280,16 +280,16 @@ def _in_time(design, units, when, shares, each, rng):
     """The same where they may be autocorrelated, each topic in its own way."""
     shares = np.array(list(shares)).transpose(2, 1, 0)  # (topic, document, draw)
     noise = rng.standard_normal((shares.shape[2], each, units.n_units))
-    parts, facts = [], {"autocorrelation": [], "trend": []}
+    parts, facts = [], []
     for of in shares:
         regression = LeastSquaresInTime(design.matrix, of.mean(axis=1), units.index, when)
         mean, variance, influence = regression.fit(of)
         drawn = mean.T[:, None] + np.einsum("seg,gps->sep", noise, influence)
         parts.append((mean.T, variance.T, drawn, regression.freedom))
-        facts["autocorrelation"].append(regression.found.neighbors(0.9)[0])
-        facts["trend"].append(regression.found.trend)
+        facts.append(regression.found.facts())
     found, variances, draws, freedom = (np.stack(of, axis=-1) for of in zip(*parts, strict=True))
-    facts = {name: np.array(values) for name, values in facts.items()}
+    facts = {name: np.array([of[name] for of in facts]) for name in facts[0]}
+    warn_of_alternation(InTime(**facts), "units")
     return found, variances, draws, freedom, facts
 
 

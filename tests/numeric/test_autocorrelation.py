@@ -83,12 +83,69 @@ def test_against_whole_matrices(sizes):
         np.testing.assert_allclose(white[first], by_hand, atol=1e-9)
         z = np.column_stack([np.ones(len(sizes)), line])[:, : 1 + with_line]
         away = np.eye(len(sizes)) - z @ np.linalg.pinv(z)
-        cov = away @ correlations(when, sizes, *model) @ away
-        of_neighbors.append(np.sum(np.diag(cov, 1)) / np.trace(cov))
+        of_both = []
+        for of in (model, (0.0, 0.0)):
+            cov = away @ correlations(when, sizes, *of) @ away
+            of_both.append(np.sum(np.diag(cov, 1)) / np.trace(cov))
+        of_neighbors.append(max(of_both[0] - of_both[1], 0.0) if model[0] > 0 else 0.0)
+    alone = [model[0] == 0 for model, _ in expected]
+    assert found.positive == pytest.approx(1.0 - found.weights[alone].sum())
     assert found.trend == pytest.approx(found.weights @ found.lines)
     mean, ends = found.neighbors(0.9)
     assert mean == pytest.approx(found.weights @ np.array(of_neighbors))
     assert min(of_neighbors) - 1e-9 <= ends[0] < mean < ends[1] <= max(of_neighbors) + 1e-9
+    left = y - x @ np.linalg.lstsq(x, y)[0]
+    left = means @ left - np.mean(means @ left)
+    assert found.seen() == pytest.approx(left[1:] @ left[:-1] / (left @ left))
+
+
+def test_several_outcomes():
+    """Each has correlations of its own, as if it were alone."""
+    rng, n = np.random.default_rng(9), 30
+    x = np.column_stack([rng.normal(size=n), np.ones(n)])
+    index, times = np.arange(n), np.arange(n, dtype=float)
+    y = np.column_stack([np.cumsum(rng.normal(size=(n, 2)), axis=0), rng.normal(size=n)])
+    # the terms tell the last without a rest
+    y = np.column_stack([y, x @ [1.0, 2.0]])
+    together = Autocorrelation(x, y, index, times)
+    alone = [Autocorrelation(x, of, index, times) for of in y.T]
+    np.testing.assert_allclose(together.weights.sum(axis=0), 1.0)
+    for name in ("trend", "positive"):
+        np.testing.assert_allclose(getattr(together, name), [getattr(one, name) for one in alone])
+    for name in ("seen", "alternation"):
+        np.testing.assert_allclose(getattr(together, name)(), [getattr(a, name)() for a in alone])
+    for i in range(2):
+        each = [one.neighbors(0.9)[i] for one in alone]
+        np.testing.assert_allclose(together.neighbors(0.9)[i], each)
+    fit = LeastSquaresInTime(x, y, index, times)
+    found = fit.fit(y)
+    for k, of in enumerate(y.T):
+        one = LeastSquaresInTime(x, of, index, times)
+        for part, own in zip(found, one.fit(of[:, None]), strict=True):
+            np.testing.assert_allclose(part[..., k], own[..., 0], atol=1e-12)
+        np.testing.assert_allclose(fit.freedom[:, k], one.freedom)
+
+
+def test_moments_of_correlations_with_the_next():
+    """Against many series, and which are clearly negative: one in a hundred of independent ones."""
+    rng, n = np.random.default_rng(10), 20
+    x = np.column_stack([np.ones(n), np.arange(n) - 0.5 * (n - 1), rng.normal(size=n)])
+    q = np.linalg.qr(x)[0]
+    left = rng.normal(size=(n, 20000))
+    left -= q @ (q.T @ left)
+    found = autocorrelation._lag(left)
+    mean, sd = autocorrelation._moments_of_lag(q)
+    assert np.mean(found) == pytest.approx(mean, abs=4 * sd / np.sqrt(20000))
+    # of a standard deviation: 1 / sqrt(2 n), about
+    assert np.std(found) == pytest.approx(sd, rel=4 / np.sqrt(40000))
+    index, times = np.arange(n), np.arange(n, dtype=float)
+    independent = [
+        Autocorrelation(x, rng.normal(size=n), index, times).alternation() for _ in range(100)
+    ]
+    # one of 100, and three standard errors
+    assert np.sum(autocorrelation.alternates(np.array(independent))) <= 4
+    turn = (-1.0) ** np.arange(n) + 0.5 * rng.normal(size=n)
+    assert autocorrelation.alternates(Autocorrelation(x, turn, index, times).alternation())
 
 
 def test_independent_units_are_as_without_times(monkeypatch):

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS
-from skbayesembed.sgns.effects import context_means, contexts_to_vectors, permutation_test
+from skbayesembed.sgns.effects import (
+    _directions,
+    context_means,
+    contexts_to_vectors,
+    permutation_test,
+)
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -60,6 +65,45 @@ def test_the_matrix_makes_vectors_of_contexts(monkeypatch):
     np.testing.assert_allclose(found, by_hand, rtol=1e-3, atol=1e-3)
     monkeypatch.setattr("skbayesembed.sgns.effects._TOKENS", 100)
     np.testing.assert_allclose(contexts_to_vectors(contexts, ids, offsets, 4), found, atol=1e-10)
+
+
+def test_effects_in_time(model):
+    """Of what drifts as contexts do nothing is found; effects of a covariate that does not are.
+
+    Contexts of units belong to the second group in two long stretches; a covariate drifts alike.
+    """
+    rng, n_units, per = np.random.default_rng(5), 24, 6
+    at, units = np.arange(n_units), np.repeat(np.arange(n_units), per)
+    share, other = 0.5 + 0.45 * np.sin(at / 3.0), np.sin((at - 1.5) / 3.5)
+    texts = texts_of((rng.random(units.size) < share[units]).astype(int), rng)
+    asked = {"word": "word", "axes": ENDS, "n_permutations": 199}
+    apart = model.effects(texts, {"walk": other[units]}, units, **asked)
+    timed = model.effects(texts, {"walk": other[units]}, units, times=1900 + units, **asked)
+    assert apart.p_value[0, 0] < 0.1 < timed.p_value[0, 0]
+    assert timed.sd[0, 1] > 1.2 * apart.sd[0, 1] and timed.autocorrelated > 0.8
+    assert timed.autocorrelation > 0.2 and not timed.alternating
+    assert "(units are treated as independent: if they are autocorrelated" in repr(apart)
+    assert apart.sentences["side", "walk"].endswith("known; units are treated as independent.")
+    assert "that they are autocorrelated, at " in repr(timed)
+    assert timed.sentences["side", "walk"].endswith("; autocorrelation in time is allowed for.")
+    # what the table has of an axis is the coefficients along it; order of documents is none of it
+    direction = next(iter(_directions(model, ENDS).values()))
+    np.testing.assert_allclose(timed.mean[0, 1], timed.coefficients[0] @ direction)
+    variance = direction @ timed.covariance[0] @ direction
+    np.testing.assert_allclose(timed.sd[0, 1], np.sqrt(variance))
+    order = rng.permutation(units.size)
+    again = model.effects(
+        [texts[i] for i in order], {"walk": other[units][order]}, units[order] % 7 * 50
+        + units[order], times=365.0 * units[order], **asked,
+    )  # fmt: skip
+    for name in ("mean", "sd", "interval", "p_value", "autocorrelation", "trend"):
+        np.testing.assert_allclose(getattr(again, name), getattr(timed, name), rtol=1e-5)
+    # a difference within units is found as without times
+    side = rng.integers(2, size=units.size)
+    found = model.effects(texts_of(side, rng), {"side": side}, units, times=units, **asked)
+    assert found.p_value[0, 0] < 0.01 and found.mean[0, 1] > 4 * found.sd[0, 1]
+    with pytest.raises(ValueError, match="times must have two different values"):
+        model.effects(texts, {"walk": other[units]}, units, times=np.ones(units.size), **asked)
 
 
 def test_planted_effects(model):

@@ -105,7 +105,13 @@ def test_effects_in_time(model, data):
         (table.trend > 0) & (table.trend < 1)
     )
     assert "(residuals of neighboring units in time correlate at " in repr(table)
-    assert table.sentences[0, "x0"].endswith("; autocorrelation in time is allowed for.")
+    positive = np.flatnonzero(table.autocorrelated >= 0.5)
+    for topic in range(K):
+        said = table.sentences[topic, "x0"]
+        assert said.endswith("in time is allowed for.") == (topic in positive)
+        assert said.endswith("no positive autocorrelation in time was found.") != (
+            topic in positive
+        )
     plain = model.effects(counts, x, units)
     # of independent units about the same
     np.testing.assert_allclose(table.mean[1], plain.mean[1], atol=0.5 * plain.sd[1].max())
