@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,8 +60,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = nearer(self, word, others, prob, *self._at(period))
-        found = replace(found, period=self._label(period))._resting_on(found.source)
-        return found._of_periods()
+        return in_period(found, self._label(period))
 
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9

@@ -269,6 +269,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert "too few data to say whether 'sea' is nearer to" in nearer[2].sentence
     assert nearer[2].sentence.endswith("fewer than 10 uses or 3 units of 'gone'.")
     np.testing.assert_array_equal(nearer[2].few_pairs, nearer[2].words == "gone")
+    if uncertainty == "documents":
+        np.testing.assert_array_equal(np.isnan(nearer[2].n_units), nearer[2].few_pairs)
     assert np.isnan(nearer[2].prob_nearest).all() and not np.isnan(nearer[0].prob_nearest).any()
     shown = [f"{m:6.3f} " in repr(nearer[2]) for m in nearer[2].mean]
     np.testing.assert_array_equal(shown, ~nearer[2].few_pairs)

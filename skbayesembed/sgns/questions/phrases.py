@@ -107,8 +107,8 @@ def word_index(estimator, word, name):
     if found is None:
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"({why_unknown(estimator, word)}); pass a word of vocabulary_ or its index."
-            f"{_offer(estimator, word)}"
+            f"({why_unknown(estimator, word)}); pass a word that is in vocabulary_, as a str, or "
+            f"its index, as an int.{_offer(estimator, word)}"
         )
     return found
 
