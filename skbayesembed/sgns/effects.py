@@ -222,9 +222,7 @@ def meaning_effects(
         covariance = fit.influence[:, j].T @ fit.influence[:, j]
         at, freedom = fit.coefficients[j], fit.freedom_along(j)
         if when is None:
-            p = permutation_test(
-                rows.matrix, j, found.vectors, clusters.index, n_permutations, rng
-            )
+            p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
         else:
             p = _length_test(at, covariance, freedom)
         parts = [_length(at, covariance, freedom, prob, p)]
@@ -589,8 +587,8 @@ class MeaningMixin:
 
         Without ``times``, units are treated as independent. If units that follow each other in time
         are alike, and a covariate changes slowly, intervals are then too narrow, and permutation
-        tests reject too often: up to nine times in ten at the level of one in ten
-        (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
+        tests reject too often: of random walks over 40 units in half of all cases, at the level of
+        a tenth (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
         generalized least squares, averaged over the probable correlations of residuals in time as
         by `regress`, in each principal direction of the units' mean vectors by itself. Permuting
         whitened residuals would reject too often, since errors in the correlations are much the

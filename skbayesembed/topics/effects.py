@@ -15,7 +15,13 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.in_time import InTime, clause_on_time, in_time_of, note_on_time, warn_of_alternation
+from ..posterior.in_time import (
+    InTime,
+    clause_on_time,
+    in_time_of,
+    note_on_time,
+    warn_of_alternation,
+)
 from ..posterior.naming import called, given_names, named
 from ..posterior.sentences import (
     another_sample,
