@@ -179,10 +179,14 @@ class Regression(Table):
         return self.sd
 
     @property
+    def of(self) -> str:
+        """What the slopes are of, in print: the outcome, or of a truth value its probability."""
+        return f"P({self.outcome!r} is true)" if self.truth_value else self.outcome
+
+    @property
     def title(self) -> str:
         """What the slopes are of."""
-        of = f"P({self.outcome!r} is true)" if self.truth_value else self.outcome
-        return f"slopes of {of}{' per standard deviation' if self.standardized else ''}"
+        return f"slopes of {self.of}{' per standard deviation' if self.standardized else ''}"
 
     @property
     def verdict(self) -> np.ndarray:

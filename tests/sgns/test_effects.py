@@ -10,8 +10,8 @@ from skbayesembed.sgns.effects import (
     _directions,
     context_means,
     contexts_to_vectors,
-    permutation_test,
 )
+from skbayesembed.sgns.vector_regression import permutation_test
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
