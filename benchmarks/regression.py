@@ -1,6 +1,6 @@
 """Coverage of `regress`: 90 % intervals of slopes on features that are known by draws.
 
-    python benchmarks/regression.py [errors | time | presidents]
+    python benchmarks/regression.py [errors | time | turns | presidents]
 
 Outcomes of 160 documents of 40 units depend on two features and a covariate. Errors of features
 are of each document, or shared by all, as those of vectors of words are; the truth is about the
@@ -11,14 +11,18 @@ table of the guide's page on regressions, in half a minute.
 are alike, in both; 200 data sets each of 40 units with four documents, of 20 and of 12 units with
 one, without and with `times=`, in some twenty minutes.
 
+`turns`: the same with outcomes that alternate between units, 40 with one document, by what the
+feature does, in two minutes.
+
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
-presidents in the order of time; 200 outcomes, and what addresses' own lengths give. A minute, and a
-download.
+presidents in the order of time; 200 outcomes, and what addresses' own lengths give; and how the
+contexts of *labor* depend on the time. A minute, and a download.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 
@@ -98,6 +102,29 @@ def in_time():
                   flush=True)  # fmt: skip
 
 
+def in_turns():
+    """Print how often intervals hold zero where units are less alike than independent ones."""
+    n, sign = 40, (-1.0) ** np.arange(40)
+    for outcome in (-0.5, -0.8, "turns"):
+        for feature in (0.9, 0.0, -0.8):
+            rng, held, length, warned = np.random.default_rng(4), [], [], 0
+            for _ in range(N_IN_TIME):
+                y = sign + 0.5 * rng.normal(size=n) if outcome == "turns" else walk(rng, outcome, n)
+                draws = walk(rng, feature, n) + 0.01 * rng.normal(size=(20, n))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    tables = [regress(draws, y, times=times, error="berkson")
+                              for times in (None, np.arange(n))]  # fmt: skip
+                ends = np.array([table.interval[0] for table in tables])
+                held.append((ends[:, 0] < 0) & (ends[:, 1] > 0))
+                length.append(np.ptp(ends, axis=1))
+                warned += tables[1].alternating
+            held, length = np.mean(held, axis=0), np.median(length, axis=0)
+            print(f"outcome {outcome!s:6} feature {feature:4} hold {held[0]:.3f}, with times "
+                  f"{held[1]:.3f}; length {length[0]:.2f}, {length[1]:.2f}; warned of "
+                  f"{warned / N_IN_TIME:.3f}", flush=True)  # fmt: skip
+
+
 def on_presidents():
     """Print how often intervals hold zero for outcomes that have nothing to do with addresses."""
     addresses = fetch_state_of_the_union()
@@ -113,6 +140,10 @@ def on_presidents():
         print(regress(
             features, np.log(n_words), addresses.president, times=times, standardize=True,
             outcome_name="log words",
+        ))  # fmt: skip
+        centuries = {"century": (np.asarray(addresses.year) - 1900) / 100}
+        print(model.effects(
+            addresses.data, centuries, addresses.president, word="labor", times=times
         ))  # fmt: skip
     order = list(dict.fromkeys(units.tolist()))
     place = np.argsort(order)[units]
@@ -157,5 +188,5 @@ def main():
 
 
 if __name__ == "__main__":
-    others = {"time": in_time, "presidents": on_presidents}
+    others = {"time": in_time, "turns": in_turns, "presidents": on_presidents}
     others.get("".join(sys.argv[1:]), main)()

@@ -114,9 +114,9 @@ def regress(
         ``units`` are given; if features are nearly too uncertain to be accepted, or so alike that
         the others leave less than a twentieth of one; if a slope has fewer than four degrees of
         freedom, or there are fewer than two units per slope; if residuals of neighboring units in
-        time are clearly negatively correlated; if ``error="auto"`` is given an
-        array with a feature of which more than a tenth is error; and if all draws of a feature are
-        the same, as if it were known.
+        time are clearly negatively correlated; if ``error="auto"`` is given an array with a feature
+        of which more than a tenth is error; and if all draws of a feature are the same, as if it
+        were known.
 
     Notes
     -----
@@ -145,15 +145,15 @@ def regress(
     probabilities, from the restricted likelihood (Harville 1974) and a prior in which independence
     and a line each have one half, and lengths, on a logarithmic grid, go by 1 / sqrt(length).
     There are no negative correlations: where units alternate, as parties do, `regress` warns, and
-    what alternates belongs among the covariates.
-    Differences within units count as without ``times``; where units are independent and of one
-    size, so does everything. The covariance by units is CR2 on the whitened rows, so that it does
-    not rest on the probable correlations being right, and what slopes differ in between
-    correlations is added. With 40 units, 90 % intervals cover zero in 88 to 91 % of data sets of
-    unrelated quantities, be they independent, autocorrelated, random walks or trending, and are as
-    long as others where units are independent. Those of the slope of the time itself do in 90 %
-    (independent), 88 % (autocorrelated) and 64 % (random walks). `autocorrelation` of the table is
-    what was found, `autocorrelated` its probability, and `trend` that of the line.
+    what alternates belongs among the covariates. Differences within units count as without
+    ``times``; where units are independent and of one size, so does everything. The covariance by
+    units is CR2 on the whitened rows, so that it does not rest on the probable correlations being
+    right, and what slopes differ in between correlations is added. With 40 units, 90 % intervals
+    cover zero in 88 to 91 % of data sets of unrelated quantities, be they independent,
+    autocorrelated, random walks or trending, and are as long as others where units are independent.
+    Those of the slope of the time itself do in 90 % (independent), 88 % (autocorrelated) and 64 %
+    (random walks). `autocorrelation` of the table is what was found, `autocorrelated` its
+    probability, and `trend` that of the line.
 
     An outcome that is the time itself is refused with ``times``. How nearness depends on time is
     the reverse question: see `DynamicSGNS` for words, `BayesianSGNS.effects` for the contexts of a
@@ -343,8 +343,10 @@ def _check_not_time(when, y):
     if _is_time(y, when):
         raise ValueError(
             "outcome must not be the time itself where times= are given: along a straight line in "
-            "time nothing is left to explain. To ask how features change over time, regress them "
-            "on it (DynamicSGNS, effects, the chapter on regressions)."
+            "time nothing is left to explain. To ask how features change over time, make the time "
+            "a covariate: effects(X, {'year': year}, times=year) of GaussianLDA, for topics, and "
+            "of BayesianSGNS, for the contexts of a word; or see DynamicSGNS, and the chapter on "
+            "regressions for documents."
         )
     return when
 

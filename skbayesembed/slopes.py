@@ -180,10 +180,14 @@ class Regression(Table):
         return self.sd
 
     @property
+    def of(self) -> str:
+        """What the slopes are of, in print: the outcome, or of a truth value its probability."""
+        return f"P({self.outcome!r} is true)" if self.truth_value else self.outcome
+
+    @property
     def title(self) -> str:
         """What the slopes are of."""
-        of = self._of_what() if self.truth_value else self.outcome
-        return f"slopes of {of}{' per standard deviation' if self.standardized else ''}"
+        return f"slopes of {self.of}{' per standard deviation' if self.standardized else ''}"
 
     @property
     def verdict(self) -> np.ndarray:
@@ -379,7 +383,7 @@ def warn_of(table: Regression) -> None:
         f"{table._about()} are few for {table.terms.size} slopes: there are "
         f"{table.n_units / table.terms.size:.1f} {table._sampled()} per slope, and that of "
         f"{str(table.terms[j])!r} has {table.freedom[j]:.1f} degrees of freedom (column df). Below "
-        f"{_FEWEST_UNITS} {table._sampled()} per slope, and below {_FEWEST_FREE:g} degrees of freedom, do not "
-        "rely on intervals and p-values: take fewer features.",
+        f"{_FEWEST_UNITS} {table._sampled()} per slope, and below {_FEWEST_FREE:g} degrees of "
+        "freedom, do not rely on intervals and p-values: take fewer features.",
         UserWarning,
     )

@@ -74,7 +74,7 @@ def test_table():
     table = regress(draws, y > 0, UNITS, **options)
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith(
-        "slopes of the probability that 'outcome' is true, 120 documents from 30 units\nterm"
+        "slopes of P('outcome' is true), 120 documents from 30 units\nterm"
     )
     np.testing.assert_array_equal(table.slope, table["slope"])
     np.testing.assert_array_equal(table.se, table["se"])
@@ -86,8 +86,8 @@ def test_table():
     assert list(table.sentences) == table.terms.tolist()
     said = table.sentences["war"]
     assert said.startswith(
-        f"The probability that 'outcome' is true is lower by {mean[1:]} (90% interval of the difference "
-        f"{low} to {high}, p "
+        f"The probability that 'outcome' is true is lower by {mean[1:]} (90% interval of the "
+        f"difference {low} to {high}, p "
     )
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
@@ -144,7 +144,9 @@ def test_table():
         assert one.constant == pytest.approx(by_hand[-1]) and 0 < one.constant_sd < 1
         assert one.to_frame().attrs["constant_se"] == one.constant_sd
     assert f"(constant: {plain.constant:.4g}, se {plain.constant_sd:.3g}; R-sq" in repr(plain)
-    assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
+    assert "slopes of P('outcome' is true) per standard deviation" in repr(
+        scaled
+    ) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     assert (
@@ -259,7 +261,7 @@ def test_what_an_array_does_not_tell():
     draws, y, _ = sample(np.random.default_rng(0), "shared", 0.8)
     with pytest.warns(
         UserWarning,
-        match=r"beside the other features .* is error \(column beside: 0\.\d\d\).* Give one of them",
+        match=r"beside the other features .* is error \(column beside: 0\.\d\d\).* Give one of",
     ):
         guessed = regress(draws, y, UNITS)
     given = regress(draws, y, UNITS, error="berkson")

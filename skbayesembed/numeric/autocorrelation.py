@@ -125,7 +125,8 @@ class Autocorrelation:
         self.lines = np.array([bool(models[i][-1]) for i in kept])
         alone = np.array([models[i][0] == 0 for i in kept])
         self._rest = rest.reshape(y.shape[1:])
-        self.positive = np.where(self._rest, (~alone) @ self.weights, np.nan)[()]
+        positive = np.minimum((~alone) @ self.weights, 1.0)
+        self.positive = np.where(self._rest, positive, np.nan)[()]
         self.trend = np.where(self._rest & (len(kinds) > 1), self.lines @ self.weights, np.nan)[()]
 
     def _posterior(self, models, columns, means):
@@ -258,10 +259,10 @@ class Autocorrelation:
     def facts(self):
         """What tables tell of one outcome, by the names of their attributes."""
         return {
-            "autocorrelation": self.neighbors(0.9)[0],
-            "autocorrelated": self.positive,
-            "residual_correlation": self.seen(),
-            "trend": self.trend,
+            "autocorrelation": float(self.neighbors(0.9)[0]),
+            "autocorrelated": float(self.positive),
+            "residual_correlation": float(self.seen()),
+            "trend": float(self.trend),
             "alternating": bool(alternates(self.alternation())),
         }
 

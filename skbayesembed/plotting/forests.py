@@ -168,7 +168,7 @@ def _regression(table):
         list(table.terms),
         table.mean,
         table.interval,
-        f"slope of {table.outcome}, {_per(table)}",
+        f"slope of {table.of}, {_per(table)}",
         None,
         [("p", p_values(table.p_value))],
         0.0,

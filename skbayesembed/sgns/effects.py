@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import fdtrc, stdtr, stdtrit
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
@@ -22,10 +21,7 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.periods import Times, check_order
 from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
 from ..corpus.units import check_units, name_of, units_of
-from ..numeric.autocorrelation import LeastSquaresInTime, alternates
-from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.in_time import (
-    InTime,
     clause_on_time,
     in_time_of,
     note_on_time,
@@ -44,6 +40,14 @@ from ..posterior.tables import Column, Table, p_values
 from .pairs import PairCounts
 from .questions.phrases import word_index
 from .shards import PairShard
+from .vector_regression import (
+    in_time,
+    independent,
+    length,
+    length_test,
+    permutation_test,
+    projection,
+)
 
 # Tokens whose contexts are worked on at a time.
 _TOKENS = 2**18
@@ -215,9 +219,9 @@ def meaning_effects(
     labels = found.documents if units is None else units[found.documents]
     clusters = units_of(labels, None, labels.size, "occurrences")
     if when is None:
-        fit = _independent(rows.matrix, found.vectors, clusters.index)
+        fit = independent(rows.matrix, found.vectors, clusters.index)
     else:
-        fit = _in_time(rows.matrix, found.vectors, clusters.index, when[found.documents])
+        fit = in_time(rows.matrix, found.vectors, clusters.index, when[found.documents])
     terms = np.flatnonzero(_varying(rows))
     rng = np.random.default_rng(_SEED)
     summaries = []
@@ -227,11 +231,11 @@ def meaning_effects(
         if when is None:
             p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
         else:
-            p = _length_test(at, covariance, freedom)
-        parts = [_length(at, covariance, freedom, prob, p)]
+            p = length_test(at, covariance, freedom)
+        parts = [length(at, covariance, freedom, prob, p)]
         for direction in directions.values():
             along = at @ direction, np.sqrt(direction @ covariance @ direction)
-            parts.append(_projection(*along, fit.freedom_along(j, direction), prob))
+            parts.append(projection(*along, fit.freedom_along(j, direction), prob))
         summaries.append((covariance, *(np.array(x) for x in zip(*parts, strict=True))))
     covariances, mean, sd, interval, p_value = (np.stack(x) for x in zip(*summaries, strict=True))
     table = MeaningEffects(
@@ -252,77 +256,6 @@ def meaning_effects(
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())
     return table
-
-
-class _Fit(NamedTuple):
-    """Regression of vectors.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_terms, K)
-    influence : ndarray of shape (n_units, n_terms, K)
-    freedom : ndarray of shape (n_terms, K)
-        Degrees of freedom of the variance along each of the directions.
-    directions : ndarray of shape (K, K)
-        Orthonormal columns.
-    facts : dict
-        What tables tell of time.
-    """
-
-    coefficients: np.ndarray
-    influence: np.ndarray
-    freedom: np.ndarray
-    directions: np.ndarray
-    facts: dict
-
-    def freedom_along(self, j, direction=None):
-        """Those of the variance of the j-th coefficient along one direction, or of its length."""
-        # weighted by what each direction adds to the variance
-        weights = np.sum((self.influence[:, j] @ self.directions) ** 2, axis=0)
-        if direction is not None:
-            weights = weights * (direction @ self.directions) ** 2
-        return np.average(self.freedom[j], weights=weights) if weights.any() else 1.0
-
-
-def _independent(matrix, vectors, index):
-    """`_Fit` where units are independent."""
-    fit = ClusteredLeastSquares(matrix, index)
-    k = vectors.shape[1]
-    freedom = np.repeat(fit.freedom[:, None], k, axis=1)
-    return _Fit(*fit.fit(vectors), freedom, np.eye(k), {})
-
-
-def _in_time(matrix, vectors, index, times):
-    """`_Fit` where units may be autocorrelated, in each direction in its own way."""
-    sizes = np.bincount(index)[:, None]
-    of_unit = sparse.csr_array((np.ones(index.size), (index, np.arange(index.size))))
-    means = (of_unit @ vectors) / sizes
-    means -= means.mean(axis=0)
-    spread, directions = np.linalg.eigh(means.T @ means)
-    turned = vectors @ directions
-    fit = LeastSquaresInTime(matrix, turned, index, times)
-    coefficients, _, influence = fit.fit(turned)
-    facts = _facts_of_time(fit.found, np.maximum(spread, 0.0))
-    return _Fit(
-        coefficients @ directions.T, influence @ directions.T, fit.freedom, directions, facts
-    )
-
-
-def _facts_of_time(found, spread):
-    """What was found in several directions, averaged by how much units vary along them."""
-    deviations = found.alternation()
-    here = np.isfinite(deviations)
-    if not here.any():
-        return {"autocorrelation": np.nan}
-    weights = np.where(here, spread, 0.0)[here]
-    values = InTime(found.neighbors(0.9)[0], found.positive, found.seen(), found.trend)
-    facts = {
-        name: float(np.average(value[here], weights=weights))
-        for name, value in values._asdict().items()
-        if isinstance(value, np.ndarray)
-    }
-    together = weights @ deviations[here] / np.linalg.norm(weights)
-    return facts | {"alternating": bool(alternates(together))}
 
 
 def _listed(words):
@@ -432,81 +365,6 @@ def occurrences(rho, ids, offsets, index, window, matrix):
     return Occurrences(np.concatenate(documents), np.concatenate(vectors) @ matrix)
 
 
-def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
-    """Share of permutations of a covariate whose coefficient is as long, (1 + b) / (1 + m).
-
-    What the other covariates do not tell of it is permuted over units, where it is the same in all
-    occurrences of a unit. Where it is not, the signs of what units add to the coefficient under the
-    hypothesis of no effect are changed at random (Hemerik, Goeman & Finos 2020).
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n_terms)
-    j : int
-    outcomes : ndarray of shape (n, n_components)
-    index : ndarray of int of shape (n,)
-        Units.
-    n_permutations : int
-    rng : numpy.random.Generator
-    """
-    basis = np.linalg.qr(np.delete(matrix, j, axis=1))[0]
-    x = matrix[:, j] - basis @ (basis.T @ matrix[:, j])
-    outcomes = outcomes - basis @ (basis.T @ outcomes)
-    n_units = int(index.max()) + 1
-    of_unit = sparse.csr_array((np.ones(x.size), (index, np.arange(x.size))), (n_units, x.size))
-    values = x[np.unique(index, return_index=True)[1]]
-    if np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
-        # permuted covariates are told by the others again: sums over units are all it takes
-        sums, sizes = of_unit @ outcomes, np.bincount(index)
-        loads = of_unit @ basis
-
-        def length(values):
-            told = loads.T @ values
-            return np.linalg.norm(values @ sums) / (sizes @ values**2 - told @ told)
-
-        observed = length(values)
-        lengths = [length(rng.permutation(values)) for _ in range(n_permutations)]
-    else:
-        scores = of_unit @ (x[:, None] * outcomes)
-        observed = np.linalg.norm(scores.sum(axis=0))
-        signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
-        lengths = np.linalg.norm(signs @ scores, axis=1)
-    return (1 + np.sum(np.asarray(lengths) >= observed * (1 - 1e-12))) / (1 + n_permutations)
-
-
-def _length(coefficient, covariance, freedom, prob, p):
-    """Length of a coefficient less what noise adds, its standard error, interval and p.
-
-    ``|b|^2 - tr V`` has the mean ``|beta|^2`` and the variance ``4 beta'V beta + 2 tr V^2``, of
-    which ``4 b'Vb`` is ``2 tr V^2`` too large on average: it makes up for what V is not known by.
-    """
-    square = coefficient @ coefficient - np.trace(covariance)
-    along = coefficient @ covariance @ coefficient
-    error = np.sqrt(max(4 * along, 2 * np.sum(covariance**2)))
-    reach = stdtrit(freedom, 0.5 + 0.5 * prob) * error
-    low, mean, high = np.sqrt(np.maximum([square - reach, square, square + reach], 0.0))
-    return mean, error / (2 * max(mean, np.sqrt(error) / 2)), (low, high), p
-
-
-def _length_test(coefficient, covariance, freedom):
-    """p of a length: an F test of ``|b|^2 / tr V`` with Box's degrees of freedom.
-
-    Those of the denominator are of one direction: what correlations in time are wrong by is the
-    same in all of them, and does not average out.
-    """
-    trace = np.trace(covariance)
-    if trace <= 0:
-        return float(not coefficient.any())
-    ratio = coefficient @ coefficient / trace
-    return float(fdtrc(trace**2 / np.sum(covariance**2), freedom, ratio))
-
-
-def _projection(mean, error, freedom, prob):
-    reach = stdtrit(freedom, 0.5 + 0.5 * prob) * error
-    p = 2 * stdtr(freedom, -abs(mean) / error) if error > 0 else float(mean == 0)
-    return mean, error, (mean - reach, mean + reach), p
-
-
 class MeaningMixin:
     """Effects of covariates on the meaning of words."""
 
@@ -591,8 +449,8 @@ class MeaningMixin:
 
         Without ``times``, units are treated as independent. If units that follow each other in time
         are alike, and a covariate changes slowly, intervals are then too narrow, and permutation
-        tests reject too often: up to nine times in ten at the level of one in ten
-        (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
+        tests reject too often: of random walks over 40 units in half of all cases, at the level of
+        a tenth (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
         generalized least squares, averaged over the probable correlations of residuals in time as
         by `regress`, in each principal direction of the units' mean vectors by itself. Permuting
         whitened residuals would reject too often, since errors in the correlations are much the
