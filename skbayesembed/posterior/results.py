@@ -403,7 +403,8 @@ class ResultTable(Table):
         return self._about.title
 
     def _notes(self):
-        once = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        same = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        once = [(name, value) for name, value in same if name != "sentence"]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
         # a verdict says so in a sentence of its own
         if self._few.any() and "verdict" not in self._result:

@@ -207,11 +207,16 @@ def sentence_on_emergence(found):
     if never > found.proba[best]:
         title = found.title.removeprefix("first period in which ")
         text = f"Most probably {title.replace(' is above', ' is never above')} ({chance(never)})"
-        return ended(f"{text}; the likeliest first period is {period}", found.source)
+        return _on_periods(f"{text}; the likeliest first period is {period}", found.source)
     text = f"The {found.title} is most probably {period}; with {chance(never)} there is none"
     if best == 0:
         text += ". It is the first period of the data; since when is not known"
-    return ended(text, found.source)
+    return _on_periods(text, found.source)
+
+
+def _on_periods(text, source):
+    # probabilities of periods are no interval
+    return ended(text, source).replace("The interval ", "The answer ")
 
 
 def _seen(found, periods, units_name):
