@@ -122,7 +122,7 @@ class WordsDisplay(Display):
         known = getattr(self.result, "names", None)
         names = names_for(self.names, len(self.result.words), self._what, known)
         background = getattr(self.result, "background", None)
-        if self.names is None and background is not None:
+        if self.names is None and known is None and background is not None:
             names[background] += ", the background"
         return names
 
