@@ -9,6 +9,7 @@ import numpy as np
 
 from .common.warnings import warn_user
 from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
+from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from .posterior.sentences import (
     another_sample,
     capital,
@@ -23,7 +24,7 @@ from .posterior.sentences import (
     with_signs,
 )
 from .posterior.sources import from_units, later_name, units_in_words
-from .posterior.tables import Column, Table, p_values
+from .posterior.tables import Column, Table, dashed, p_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,9 +215,9 @@ class Regression(Table):
             p=self.p_value[j],
             sides=sides,
         )
-        return ended(f"{text}. {self._known()}", None)
+        return ended(f"{text}. {self._known(self.p_value[j])}", None)
 
-    def _known(self):
+    def _known(self, p):
         """What is to be known of slopes, sentences without the last full stop."""
         rows = self._about() if self.units_name is None else f"{self.n_documents:,} documents"
         sample = another_sample(self.n_units, self.units_name)
@@ -227,7 +228,7 @@ class Regression(Table):
         if clause := clause_on_time(in_time_of(self), self._sampled()):
             how.append(clause)
         told = f". {capital('; '.join(how))}" if how else ""
-        return f"{sample}; the regression has {rows}{told}"
+        return f"{with_sample(sample, p)}he regression has {rows}{told}"
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
@@ -258,11 +259,11 @@ class Regression(Table):
             Column("term", list(self.terms), ("term",), left=True),
             *per,
             Column("slope", self.mean, ("slope",), ".4g"),
-            Column("se", self.sd, ("se",), ".3g"),
+            Column("se", known_errors(self.sd, self.freedom), ("se",), dashed(".3g")),
             Column("units", self.sd_units, ("se_units",), ".3g"),
             Column("features", self.sd_features, ("se_features",), ".3g"),
             Column(interval, self.interval, ("low", "high"), ".4g", left=True),
-            Column("df", self.freedom, ("df",), ".1f"),
+            Column("df", self.freedom, ("df",), dashed(".1f")),
             Column("p", self.p_value, ("p_value",), p_values),
             Column("verdict", self._surely(), (), left=True),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
@@ -326,7 +327,8 @@ class Regression(Table):
             "(reliability: share of a feature that is not error, given the covariates; beside: "
             "given the other features, too)",
             *self._note_on_terms(),
-            *([] if _enough(self) else [_FEW]),
+            *note_on_one_unit(self.terms, self.freedom),
+            *([] if np.isnan(self.freedom).all() or _enough(self) else [_FEW]),
         ]
 
     def _note_on_whole(self):
@@ -370,15 +372,16 @@ def _digits_of(sd):
 
 def _enough(table):
     least = _FEWEST_UNITS * table.terms.size
-    return np.min(table.freedom) >= _FEWEST_FREE and table.n_units >= least
+    return np.nanmin(table.freedom) >= _FEWEST_FREE and table.n_units >= least
 
 
 def warn_of(table: Regression) -> None:
     """Warn where units are too few for the slopes of a table, or alternate in time."""
     warn_of_alternation(in_time_of(table), table._sampled())
-    if _enough(table):
+    warn_of_one_unit(table.terms, table.freedom)
+    if np.isnan(table.freedom).all() or _enough(table):
         return
-    j = int(np.argmin(table.freedom))
+    j = int(np.nanargmin(table.freedom))
     warn_user(
         f"{table._about()} are few for {table.terms.size} slopes: there are "
         f"{table.n_units / table.terms.size:.1f} {table._sampled()} per slope, and that of "

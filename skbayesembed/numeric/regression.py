@@ -7,6 +7,8 @@ from scipy import sparse
 
 # A unit that decides on a coefficient alone leaves no residual to judge it by.
 _ALONE = 1e-8
+# From which share of a coefficient on it has no variance, where units as that decide on it.
+_EXACT = 0.1
 
 
 class ClusteredLeastSquares:
@@ -23,7 +25,9 @@ class ClusteredLeastSquares:
     ----------
     n_units : int
     freedom : ndarray of shape (p,)
-        Satterthwaite's degrees of freedom of the variance of each coefficient.
+        Satterthwaite's degrees of freedom of the variance of each coefficient; NaN where a tenth
+        of the coefficient or more comes from a unit that the design fits exactly, as where a
+        column differs in one unit only: what units like it would add cannot be estimated.
 
     Notes
     -----
@@ -37,17 +41,20 @@ class ClusteredLeastSquares:
         self.n_units = int(index.max()) + 1
         self._units = sparse.csr_array((np.ones(n), (index, np.arange(n))), shape=(self.n_units, n))
         self._bread = np.linalg.inv(matrix.T @ matrix)
-        self._rows = self._adjusted(index)
-        self.freedom = np.array([self._freedom(j) for j in range(p)])
+        exact = np.zeros(p)
+        self._rows = self._adjusted(index, exact)
+        known = exact < _EXACT * np.diag(self._bread)
+        self.freedom = np.array([self._freedom(j) if known[j] else np.nan for j in range(p)])
 
-    def _adjusted(self, index):
-        """Rows of ``A_g X_g M`` (n, p)."""
+    def _adjusted(self, index, exact):
+        """Rows of ``A_g X_g M`` (n, p); squares of those left out are added to ``exact`` (p,)."""
         values, basis = np.linalg.eigh(self._bread)
         half = self.matrix @ (basis * np.sqrt(values)) @ basis.T
         rows = self.matrix @ self._bread
         sizes = np.bincount(index)
         alone = sizes[index] == 1
         left = 1.0 - np.sum(half[alone] ** 2, axis=1)
+        exact += np.sum(rows[alone][left <= _ALONE] ** 2, axis=0)
         rows[alone] *= np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)[:, None]
         order = np.argsort(index, kind="stable")
         ends = np.cumsum(sizes)
@@ -57,7 +64,9 @@ class ClusteredLeastSquares:
             u, s, _ = np.linalg.svd(half[here], full_matrices=False)
             left = 1.0 - s**2
             factor = np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)
-            rows[here] += u @ ((factor - 1.0)[..., None] * (u.swapaxes(1, 2) @ rows[here]))
+            along = u.swapaxes(1, 2) @ rows[here]
+            exact += np.sum(along**2 * (left <= _ALONE)[..., None], axis=(0, 1))
+            rows[here] += u @ ((factor - 1.0)[..., None] * along)
         return rows
 
     def _freedom(self, j):

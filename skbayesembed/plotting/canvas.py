@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..common.checks import check_list
+from ..common.checks import check_list, listed
 from ..posterior.naming import place_of
 from .labels import keep_inside
 
@@ -148,7 +148,8 @@ def numbers_of(chosen: Any, n: int, what: str, known: Any = None) -> list[int]:
     """
     if chosen is None:
         return list(range(n))
-    chosen = [chosen] if np.ndim(chosen) == 0 else list(chosen)
+    several = listed(chosen)
+    chosen = [chosen] if several is None else several
     try:
         found = [place_of(known, n, k, what) for k in chosen]
     except ValueError:

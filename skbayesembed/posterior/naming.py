@@ -88,14 +88,14 @@ def together(names: np.ndarray | None, what: str, numbers: list[int]) -> str:
     --------
     >>> from skbayesembed.posterior.naming import check_names, together
     >>> together(None, "sense", [0, 2])
-    'senses 0 and 2'
+    'senses 0 and 2 together'
     >>> together(check_names(["bank", "shore", "sand"], 3, "sense"), "sense", [0, 1, 2])
-    "senses 'bank', 'shore' and 'sand'"
+    "senses 'bank', 'shore' and 'sand' together"
     """
     if len(numbers) == 1:
         return called(names, what, numbers[0])
     ones = [called(names, what, k).removeprefix(f"{what} ") for k in numbers]
-    return f"{what}s {', '.join(ones[:-1])} and {ones[-1]}"
+    return f"{what}s {', '.join(ones[:-1])} and {ones[-1]} together"
 
 
 def shares_called(posterior: Posterior) -> list[str]:

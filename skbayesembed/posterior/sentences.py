@@ -20,6 +20,8 @@ _RESTS_ON = {
     OTHERS: "The interval allows for other units of the same kind",
     INDEPENDENT: "The interval treats snippets as independent",
 }
+# Of a slope, in the place of its interval.
+ONE_UNIT = "one unit alone decides on this, so that there is no interval for other units"
 _CAVEATS = {
     "vi": "Intervals by variational inference may be too narrow",
     "unmixed": "The chains have not mixed, so this is not an interval of the posterior",
@@ -275,7 +277,8 @@ def effect(
     side : str or None
         Which of the ``sides`` the slope is on; None where that is not decided.
     p : float
-        Two-sided p-value; a side is "probably" so unless a 95 % interval has it, too.
+        Two-sided p-value, NaN where one unit decides on the slope; a side is "probably" so unless a
+        95 % interval has it, too.
     sides : (str, str)
         Words for above and below.
 
@@ -292,6 +295,8 @@ larger or smaller is not decided"
     slope, brackets = figures
     beside = f"{step}, the other terms held constant" if held else step
     of = capital(of)
+    if np.isnan(p):
+        return f"{of} differs by {slope} {beside}; {ONE_UNIT}"
     if side is not None:
         side = f"{'' if sure_of(p) else 'probably '}{side}"
         return f"{of} is {side} by {slope.lstrip('+-')} {brackets} {beside}"

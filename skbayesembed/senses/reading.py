@@ -511,7 +511,11 @@ class SenseReadingMixin:
         of = of_units(self, units)
         name = together(given_names(self.posterior_, "sense"), "sense", senses)
         title = f"change of the prevalence of {name}{of} from {before} to {after}"
-        found = self._result(summarise(change, prob, **entries), title, {}, prob, units)
+        asked = {"sense": name, "start": before, "end": after}
+        asked |= {} if genre is None else {"genre": genre}
+        found = self._result(
+            summarise(change, prob, **entries), title, {}, prob, units, asked=asked
+        )
         if found.source != "point":
             found.interval_mcse = errors_of(self.posterior_, change, prob)
             found.verdict = verdict_on_change(found, units)
@@ -583,7 +587,9 @@ class SenseReadingMixin:
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        found = self._result(entries, title, {"period": periods}, None, units, early)
+        asked = {"sense": name, "threshold": threshold}
+        asked |= {} if genre is None else {"genre": genre}
+        found = self._result(entries, title, {"period": periods}, None, units, early, asked=asked)
         found.sentence = sentence_on_emergence(found)
         return found
 
@@ -630,11 +636,11 @@ class SenseReadingMixin:
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)
 
-    def _result(self, entries, title, axes, prob=None, units="seen", asides=()):
+    def _result(self, entries, title, axes, prob=None, units="seen", asides=(), asked=None):
         of_works = None if units == "seen" else self.units_ is not None
         source, n_units = source_of(self, of_works=of_works), self._n_units()
         asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
-        return Result(entries, About(title, axes, prob, source, asides=asides))
+        return Result(entries, About(title, axes, prob, source, asides=asides, asked=asked or {}))
 
 
 def _name(estimator, word):

@@ -12,6 +12,8 @@ from ..posterior.summary import hdi_interval
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
 # there is largely what the prior makes of other periods.
 FEWEST_SNIPPETS = 10
+# Probability from which on a further period is named as a first one.
+_WORTH = 0.1
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
@@ -208,7 +210,13 @@ def sentence_on_emergence(found):
         title = found.title.removeprefix("first period in which ")
         text = f"Most probably {title.replace(' is above', ' is never above')} ({chance(never)})"
         return _on_periods(f"{text}; the likeliest first period is {period}", found.source)
-    text = f"The {found.title} is most probably {period}; with {chance(never)} there is none"
+    surely = "most probably" if found.proba[best] >= 0.5 else "not known: the likeliest is"
+    text = f"The {found.title} is {surely} {period}"
+    others = [k for k in np.argsort(-found.proba) if k != best and found.proba[k] >= _WORTH]
+    if found.proba[best] < 0.5 and others:
+        named = (f"{found.periods[k]} ({chance(found.proba[k])})" for k in others)
+        text += f", then {', '.join(named)}"
+    text += f"; with {chance(never)} there is none"
     if best == 0:
         text += ". It is the first period of the data; since when is not known"
     return _on_periods(text, found.source)

@@ -27,7 +27,9 @@ from ..posterior.in_time import (
     note_on_time,
     warn_of_alternation,
 )
+from ..posterior.one_unit import note_on_one_unit, warn_of_one_unit, with_sample
 from ..posterior.sentences import (
+    ONE_UNIT,
     another_sample,
     ended,
     interval_in_words,
@@ -141,9 +143,12 @@ class MeaningEffects(Table):
             else f"differs along the axis {self.axes[i]!r} by"
         )
         held = ", the other terms held constant" if len(self.terms) > 1 else ""
+        one = np.isnan(self.interval[j, i]).any()
+        brackets, behind = ("", f"; {ONE_UNIT}") if one else (f" {brackets}", "")
         text = (
-            f"The word's vector {what} {mean} {brackets} {step_of(repr(str(self.terms[j])))}{held}"
-            f". {another_sample()}; the regression has {self._about()}"
+            f"The word's vector {what} {mean}{brackets} {step_of(repr(str(self.terms[j])))}{held}"
+            f"{behind}. {with_sample(another_sample(), np.nan if one else 0.0)}he regression has "
+            f"{self._about()}"
         )
         known = ["The vectors of its contexts are taken as known"]
         known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
@@ -175,7 +180,7 @@ class MeaningEffects(Table):
 
     def _notes(self):
         on_time = note_on_time(in_time_of(self), self._sampled(), "effects")
-        return [f"({self._about()})", on_time]
+        return [f"({self._about()})", on_time, *note_on_one_unit(self.terms, self.interval)]
 
 
 class Occurrences(NamedTuple):
@@ -255,6 +260,7 @@ def meaning_effects(
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())
+    warn_of_one_unit(table.terms, table.interval)
     return table
 
 

@@ -23,6 +23,7 @@ from ..posterior.in_time import (
     warn_of_alternation,
 )
 from ..posterior.naming import called, given_names, named
+from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from ..posterior.sentences import (
     another_sample,
     capital,
@@ -36,7 +37,7 @@ from ..posterior.sentences import (
     with_signs,
 )
 from ..posterior.sources import VECTORS, from_units
-from ..posterior.tables import Column, Table, p_values
+from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
 from .labels import labels_of, marked, mixed_of, notes_on_unmixed
@@ -161,7 +162,7 @@ class TopicEffects(Table):
             p=p,
         )
         known = (
-            f"{another_sample()}; the regression has {self._about()}. "
+            f"{with_sample(another_sample(), p)}he regression has {self._about()}. "
             f"{capital('; '.join(self._assumed(topic)))}"
         )
         none = self.unmixed is not None and topic in self.unmixed
@@ -210,9 +211,9 @@ class TopicEffects(Table):
         return [
             Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
-            Column("se", self.sd.ravel(), ("sd",), ".4f"),
+            Column("se", known_errors(self.sd, self.freedom).ravel(), ("sd",), dashed(".4f")),
             Column("interval", shown, (), "+.4f", left=True),
-            Column("df", self.freedom.ravel(), ("df",), ".1f"),
+            Column("df", self.freedom.ravel(), ("df",), dashed(".1f")),
             Column("p", p.tolist(), ()),
             Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
@@ -228,6 +229,7 @@ class TopicEffects(Table):
             f"({self._about()}; {self._vectors()})",
             note_on_time(in_time_of(self), "units", "effects", ", by topic"),
         ]
+        notes += note_on_one_unit(self.terms, self.freedom)
         return notes + notes_on_unmixed(self.unmixed, self.names)
 
 
@@ -260,6 +262,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
     facts["units_name"] = units_name
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
+    warn_of_one_unit(design.terms, freedom)
     return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
 
 
@@ -326,7 +329,8 @@ def _freedom(within, between, of_units, n_draws):
     """Satterthwaite's degrees of freedom of the sum of both variances."""
     total = within + between
     parts = within**2 / of_units + between**2 / max(n_draws - 1, 1)
-    return np.divide(total**2, parts, out=np.ones_like(total), where=parts > 0)
+    # those of units are NaN where one unit alone tells of a term
+    return np.divide(total**2, parts, out=parts + 1.0, where=parts > 0)
 
 
 def unbiased_shares(estimator, counts, chosen):

@@ -26,12 +26,17 @@ def words_and_topics(estimator, names):
     means, numbers = vectors_of_topics(estimator)
     if names is None:
         known = given_names(estimator.posterior_, "topic")
-        names = [f"topic_{k}" for k in numbers] if known is None else known[numbers].tolist()
+        names = (
+            [f"topic_{k}" for k in numbers]
+            if known is None
+            else [f"topic_{name}" for name in known[numbers]]
+        )
     names = check_list("names", names, "str")
     n = len(means)
     if len(names) != n:
         raise ValueError(
-            f"names must be one for each of the {n} topics with a vector, got {len(names)}."
+            f"names must be one for each of the {n} topics with a vector (a background topic has "
+            f"none), got {len(names)}."
         )
     vectors = np.vstack([estimator._vectors, means])
     return WordVectors([*estimator.words_.tolist(), *names], vectors)

@@ -757,9 +757,9 @@ class TopicReadingMixin:
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the topics, none of them a word of the vocabulary; by default those from
-            `name_topics`, or ``"topic_0"``, ``"topic_1"``, ... A background topic has no vector and
-            no name.
+            Names of the topics, none of them a word of the vocabulary; by default ``"topic_0"``,
+            ``"topic_1"``, ..., or with names from `name_topics` ``"topic_trade"``, ... A background
+            topic has no vector and no name.
 
         Returns
         -------

@@ -93,7 +93,7 @@ def test_several_senses_are_asked_for_together():
     both, third = (model.prevalence_change(k, 1810, 1811) for k in (["first", 1], 2))
     # prevalences add up to one
     np.testing.assert_allclose(both.draws, -third.draws, atol=1e-12)
-    assert "senses 'first' and 'second'" in both.sentence
+    assert "senses 'first' and 'second' together" in both.sentence
     above = model.emergence(["first", "second"], 0.5)
     alone = model.emergence("first", 0.5)
     assert above.proba[0] >= alone.proba[0] and above.never <= alone.never

@@ -52,7 +52,7 @@ def test_figures_and_vectors_have_the_names(model):
     assert [label.get_text() for label in effects.ax_.get_yticklabels()] == ["war"]
     words = TopicWordsDisplay.from_estimator(model, topics=["war"])
     assert [axes.get_title("left") for axes in words.axes_] == ["war"]
-    assert model.to_word_vectors().words[-2:].tolist() == ["law", "war"]
+    assert model.to_word_vectors().words[-2:].tolist() == ["topic_law", "topic_war"]
 
 
 def test_names_are_saved_marked_and_watched(tmp_path):
