@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from ..common.mixing import RHAT_LIMIT
 from ..corpus.embedding import described
 from .naming import shares_called
 from .sources import interval_label, name_of_units, source_of
@@ -28,6 +29,8 @@ _NOT_KNOWN = "not known"
 _UNITS_LATER = "does not apply (units are passed to effects)"
 # Solvers that run chains.
 _CHAINS = ("gibbs", "hmc")
+# Effective draws below which ends of intervals are not to be relied on.
+_FEW_DRAWS = 100
 # What the path of `prior_precision="auto"` is, beside which `score` looks worse than it is.
 _OF_PATH = (
     "mean log probability of held-out pairs of these words, by precision (guessing has -0.6931; "
@@ -214,7 +217,8 @@ def _chains(posterior):
     none = f"does not apply (solver={attrs['solver']!r})"
     draws = f"{attrs['draws_made']} of an approximation, independent of each other"
     if attrs["solver"] in _CHAINS:
-        draws = f"{attrs['draws_made']} in each of {posterior.n_chains} chain(s)"
+        chains = "1 chain" if posterior.n_chains == 1 else f"each of {posterior.n_chains} chains"
+        draws = f"{attrs['draws_made']} in {chains}"
     rows = {
         "draws": none if attrs["solver"] == "map" else draws,
         "converged": {True: "yes", False: "no", None: _NOT_KNOWN}[attrs["converged"]],
@@ -222,8 +226,14 @@ def _chains(posterior):
     names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
-    warmup = f"{attrs['warmup']}, {attrs['thin']} step(s) from draw to draw"
-    worst, least = _worst(posterior)
+    steps = "1 step" if attrs["thin"] == 1 else f"{attrs['thin']} steps"
+    warmup = f"{attrs['warmup']}, {steps} from draw to draw"
+    (worst, largest), (least, smallest) = _worst(posterior)
+    if attrs["converged"] and (largest > RHAT_LIMIT or smallest < _FEW_DRAWS):
+        rows["converged"] = (
+            f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {_FEW_DRAWS} effective "
+            "draws"
+        )
     divergences = attrs.get("divergences", none)
     return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
 
@@ -246,11 +256,15 @@ def _watched(posterior):
 
 
 def _worst(posterior):
-    """The largest R-hat and the smallest effective sample size, and what they are of."""
+    """The largest R-hat and the smallest effective sample size, and what they are of.
+
+    For each a text, and the number, NaN where it is not known.
+    """
     found = _watched(posterior)
     known = posterior.attrs.get("max_rhat", np.nan)
     if found is None:
-        return (_NOT_KNOWN if np.isnan(known) else f"{known:.3f}"), _NOT_KNOWN
+        text = _NOT_KNOWN if np.isnan(known) else f"{known:.3f}"
+        return (text, known), (_NOT_KNOWN, np.nan)
     labels, draws = found
     texts = []
     for values, pick, spec in (
@@ -258,7 +272,8 @@ def _worst(posterior):
         (ess(draws, n_runs=posterior.n_runs), np.nanargmin, ".0f"),
     ):
         at = None if np.isnan(values).all() else pick(values)
-        texts.append(_NOT_KNOWN if at is None else f"{values[at]:{spec}}, of {labels[at]}")
+        text = _NOT_KNOWN if at is None else f"{values[at]:{spec}}, of {labels[at]}"
+        texts.append((text, np.nan if at is None else float(values[at])))
     return texts
 
 
