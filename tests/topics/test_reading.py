@@ -65,7 +65,7 @@ def test_words_and_topics_have_vectors_in_one_space(data, normalize):
         "topic_0", "topic_1", "topic_2"
     ]  # fmt: skip
     assert list(model.to_word_vectors(["a", "b", "c"]))[V:] == ["a", "b", "c"]
-    with pytest.raises(ValueError, match="one for each of the 3 topics with a vector, got 2"):
+    with pytest.raises(ValueError, match="one for each of the 3 topics with a vector .*, got 2"):
         model.to_word_vectors(["a", "b"])
     with pytest.raises(ValueError, match="got 'x0' twice"):
         model.to_word_vectors(["a", "b", "x0"])
