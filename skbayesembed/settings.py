@@ -292,6 +292,10 @@ class OverSettings(Table):
     def _shared(self, rows, shown):
         """What all intervals of some rows contain, a clause; empty where one has none."""
         n, interval = rows.size, self.interval[rows]
+        if self.proba_of == "prob_exceeds":
+            # distances of settings are on scales of their own
+            said = ", ".join(f"{self.settings[row]}: {self.verdicts[row]}" for row in rows)
+            return f"; each setting has a scale and a threshold of its own ({said})"
         if not np.isfinite(interval).all():
             return ""
         low, high = interval[:, 0].max(), interval[:, 1].min()

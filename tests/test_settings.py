@@ -366,3 +366,18 @@ def test_an_own_answer_without_data_is_told_before_the_first_fit(capfd):
     told = capfd.readouterr().err
     assert "own answer is 'no data'" in told
     assert told.index("own answer") < told.index("over_settings: 2 fits")
+
+
+def test_distances_of_settings_are_not_compared():
+    """Each is held against a threshold of its own: their sentence has verdicts instead."""
+    verdicts = {2: "drifted", 3: "no drift"}
+
+    def question(fitted):
+        ends = np.array([0.1, 0.3])
+        return Bunch(mean=0.2, interval=ends, prob_exceeds=0.5, verdict=verdicts[fitted.window])
+
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    texts = ["the cat sat", "a dog sat"] * 10
+    said = over_settings(model, texts, question, {"window": [2, 3]}, own=False).sentence
+    assert "a threshold of its own (window=2: drifted, window=3: no drift)" in said
+    assert "contain" not in said
