@@ -11,7 +11,7 @@ import numpy as np
 
 from ..corpus.design import INTERCEPT
 from ..posterior.naming import named
-from ..posterior.results import Result
+from ..posterior.results import NO_DATA, Result
 from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import both_amounts, bounded, p_values
 from ..sgns.neighbours import order_note
@@ -192,7 +192,7 @@ def _over_settings(table):
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
     return Rows(
         labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
-        few=np.array([table.verdicts[i] == "no data" for i in known], dtype=bool),
+        few=np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool),
         groups=groups if any(table.entries) else None,
     )  # fmt: skip
 
