@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 from parts import parser_of, run, table
-from senses import brier, load
+from senses import brier, load, scored_labels
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.model_selection import GroupKFold
 
@@ -45,17 +45,19 @@ _STARTS, _FOLDS = 12, 5
 
 
 def problem(item):
-    """Snippets, number of senses, prior; the labels."""
-    counts, given = load(NAME)
+    """Snippets, number of senses, prior; the labels that scores are taken over."""
+    name = item.get("set", NAME)
+    counts, given = load(name)
     parameters = {"model": item["model"]}
     if item["dims"]:
-        path = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / NAME
+        path = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / name
         parameters["embedding"] = np.load(path / f"vectors_{item['dims']}.npy")
     power, works = item.get("power", 1.0), item.get("works", False)
     model = DiSCSenseModel(item.get("senses", 3), likelihood_power=power, **parameters)
     units = given["units"] if works else None
     training = inputs.training_data(model, counts, None, given["times"], given["genres"], units)
-    return (training.data, model.n_senses, prior_of(model, works)), given["senses"]
+    labels = given["senses"] if name == NAME else scored_labels(counts, given)
+    return (training.data, model.n_senses, prior_of(model, works)), labels
 
 
 def labelled(data, labels):
@@ -144,11 +146,13 @@ def about(options, item):
 
 def powers(options, item):
     """The power that ``likelihood_power="auto"`` takes, and scores of all."""
-    counts, given = load(NAME)
+    name = item.get("set", NAME)
+    counts, given = load(name)
     (*_, prior), _ = problem(item)
-    model = DiSCSenseModel(3, model=item["model"], likelihood_power="auto", random_state=0)
+    n_senses = item.get("senses", 3)
+    model = DiSCSenseModel(n_senses, model=item["model"], likelihood_power="auto", random_state=0)
     if item["dims"]:
-        path = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / NAME
+        path = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / name
         model.set_params(embedding=np.load(path / f"vectors_{item['dims']}.npy"))
     units = given["units"] if item["works"] else None
     training = inputs.training_data(model, counts, None, given["times"], given["genres"], units)
