@@ -128,7 +128,7 @@ class MeaningEffects(Table):
     def _sentence(self, j, i):
         of, sides, sign, what = self._of(self.axes[i])
         mean, low, high = with_signs(self.mean[j, i], self.interval[j, i], self.sd[j, i], sign)
-        side = None if sides is None else str(side_of_zero(self.interval[j, i], *sides[::-1]))
+        side = None if sides is None else str(side_of_zero(self.interval[j, i], *sides))
         decided = sides is not None and side in sides
         interval = interval_in_words(low, high, self.prob, " of the difference" if decided else "")
         p = np.nan if np.isnan(self.interval[j, i]).any() else self.p_value[j, i]
@@ -139,7 +139,7 @@ class MeaningEffects(Table):
             figures=(f"{what}{mean}", f"({interval}, {p_value(self.p_value[j, i])})"),
             side=side if decided else None,
             p=p,
-            sides=None if sides is None else sides[::-1],
+            sides=sides,
         )
         rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
         known = ["The vectors of its contexts are taken as known"]
@@ -149,12 +149,12 @@ class MeaningEffects(Table):
         return ended(f"{text}. {rest}. {'; '.join(known)}", None)
 
     def _of(self, axis):
-        """What an effect is of, words for its sides, the sign of positive ones and its unit."""
-        word = joined([repr(one) for one in self.word])
+        """What an effect is of, words for above and below zero, a positive sign, its unit."""
+        word = self._words()
         if axis == LENGTH:
             return f"the vector of {word}", None, "", "a vector of length "
-        first, second = (f"further towards {_some(end)}" for end in self.ends[axis])
-        return f"on the axis {axis!r} the vector of {word}", (first, second), "+", ""
+        below, above = (f"further towards {_some(end)}" for end in self.ends[axis])
+        return f"on the axis {axis!r} the vector of {word}", (above, below), "+", ""
 
     def _step(self, j):
         """What the effect of a term is for, in a sentence."""
@@ -173,12 +173,13 @@ class MeaningEffects(Table):
         sd, n = known_errors(self.sd, self.interval[..., 0]), len(self.terms)
         digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
         signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
-        means, intervals = self.mean.ravel(), self.interval.reshape(-1, 2)
-        effects, ranges = (
-            [show.cells([i])[0] for i, show in enumerate(
-                Column("", values, (), f"{sign}.{digits}f") for sign in signs)]
-            for values in (means, intervals)
-        )  # fmt: skip
+        effects = [
+            f"{x:{sign}.{digits}f}" for x, sign in zip(self.mean.ravel(), signs, strict=True)
+        ]
+        ranges = [
+            "-" if np.isnan(low) else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+            for (low, high), sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
+        ]
         return [
             Column("axis", list(np.tile(self.axes, n)), ("axis",), left=True),
             Column("effect", effects, ()),
@@ -208,8 +209,12 @@ class MeaningEffects(Table):
         }
 
     def _title(self):
-        word = joined([repr(one) for one in self.word])
-        return f"effects on the vector of {word}, {100 * self.prob:g} % intervals"
+        return f"effects on the vector of {self._words()}, {100 * self.prob:g} % intervals"
+
+    def _words(self):
+        """The word in print, or the words."""
+        together = " together" if len(self.word) > 1 else ""
+        return f"{joined([repr(one) for one in self.word])}{together}"
 
     def _groups(self):
         return "term", np.repeat(self.terms, len(self.axes))
@@ -230,7 +235,7 @@ class MeaningEffects(Table):
         ]
         return [
             f"({self._about()})",
-            f"(length: of the difference of the vectors, less what noise adds. p is of "
+            f"(length: of the change of the vector, less what noise adds to it; p is of "
             f"{self._test()}; the interval is cut off at 0, and may begin there where p is small)",
             *of_axes,
             note_on_time(in_time_of(self), self._sampled(), "effects"),
