@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -325,6 +326,7 @@ class Regression(Table):
             note_on_time(in_time_of(self), self._sampled(), "slopes"),
             *self._note_on_units(),
             *note_on_names(self.terms),
+            *self._note_on_features(),
             f"(error in the features: {known})",
             "(df: degrees of freedom; few where a slope rests on few units, more than units where "
             "most of se comes from the features)",
@@ -350,6 +352,16 @@ class Regression(Table):
                 f"are zero: {self.constant:.4g}, se {self.constant_sd:.3g}",
             )
         return [f"({'; '.join(found)})"]
+
+    def _note_on_features(self):
+        """A line, in a list, where features have no name but their number."""
+        unnamed = [str(term) for term in self.terms if re.fullmatch(r"feature \d+", str(term))]
+        if not unnamed:
+            return []
+        one = len(unnamed) == 1
+        what = "a feature without a name; names= gives it one"
+        what = what if one else "features without names; names= gives them"
+        return [f"({', '.join(unnamed)}: {what})"]
 
     def _note_on_units(self):
         """A line, in a list, where features are for another sample of other units than slopes."""

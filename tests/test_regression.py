@@ -152,6 +152,8 @@ def test_table():
     ) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
+    assert "(feature 0: a feature without a name; names= gives it one)" in repr(one)
+    assert "without a name" not in repr(table).replace("(x0: a covariate without a name; ", "")
     assert (
         "(documents are treated as independent" in repr(one)
         and "another sample of documents of" in one.sentences["feature 0"]

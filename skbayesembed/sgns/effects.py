@@ -119,6 +119,7 @@ def meaning_effects(
         word=_words(estimator, word),
         ends=_ends(estimator, axes),
         units_name=units_name,
+        n_left_out=int(np.isin(ids, index).sum()) - len(found.documents),
         zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
         **fit.facts,
     )._resting_on("units")

@@ -73,6 +73,8 @@ class MeaningEffects(Table):
         vectors by how much units vary along them; None without ``times``.
     alternating : bool
         Whether neighboring units are clearly less alike than independent ones.
+    n_left_out : int
+        Further occurrences, without a known word around them, which are left out.
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
     sentences : dict of (str, str) to str
@@ -115,6 +117,13 @@ class MeaningEffects(Table):
     trend: float | None = None
     alternating: bool = False
     zero_one: np.ndarray | None = None
+    n_left_out: int = 0
+
+    @property
+    def of(self) -> str:
+        """What effects are on, in print: the vector of the word, or of the words together."""
+        together = " together" if len(self.word) > 1 else ""
+        return f"the vector of {joined([repr(one) for one in self.word])}{together}"
 
     @property
     def sentences(self) -> dict[tuple[str, str], str]:
@@ -150,11 +159,10 @@ class MeaningEffects(Table):
 
     def _of(self, axis):
         """What an effect is of, words for above and below zero, a positive sign, its unit."""
-        word = self._words()
         if axis == LENGTH:
-            return f"the vector of {word}", None, "", "a vector of length "
+            return self.of, None, "", "a vector of length "
         below, above = (f"further towards {_some(end)}" for end in self.ends[axis])
-        return f"on the axis {axis!r} the vector of {word}", (above, below), "+", ""
+        return f"on the axis {axis!r} {self.of}", (above, below), "+", ""
 
     def _step(self, j):
         """What the effect of a term is for, in a sentence."""
@@ -209,12 +217,7 @@ class MeaningEffects(Table):
         }
 
     def _title(self):
-        return f"effects on the vector of {self._words()}, {100 * self.prob:g} % intervals"
-
-    def _words(self):
-        """The word in print, or the words."""
-        together = " together" if len(self.word) > 1 else ""
-        return f"{joined([repr(one) for one in self.word])}{together}"
+        return f"effects on {self.of}, {100 * self.prob:g} % intervals"
 
     def _groups(self):
         return "term", np.repeat(self.terms, len(self.axes))
@@ -233,8 +236,9 @@ class MeaningEffects(Table):
             f"({axis}: from {_some(low)}, below 0, to {_some(high)}, above 0)"
             for axis, (low, high) in self.ends.items()
         ]
+        left_out = f"; {self.n_left_out:,} more, without a known word around them, left out"
         return [
-            f"({self._about()})",
+            f"({self._about()}{left_out if self.n_left_out else ''})",
             f"(length: of the change of the vector, less what noise adds to it; p is of "
             f"{self._test()}; the interval is cut off at 0, and may begin there where p is small)",
             *of_axes,

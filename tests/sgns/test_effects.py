@@ -178,6 +178,10 @@ def test_what_is_said_of_lengths_and_names(model):
         in (below.sentences["length", "x0"])
     )
     assert "cut off" not in below.sentences["ends", "x0"] and "p is of an F test;" in repr(below)
+    # an occurrence that has no known word around it
+    alone = model.effects([*texts, ["word", "unheard"]], {"x": [*x, 1]}, word="word")
+    assert (alone.n_occurrences, alone.n_left_out) == (60, 1)
+    assert "60 units; 1 more, without a known word around them, left out)" in repr(alone)
     # effects of small steps keep two digits of their standard errors
     small = model.effects(texts, {"x": 1e3 * x}, word="word", axes=ENDS)
     digits = 1 - int(np.floor(np.log10(small.sd.min())))
