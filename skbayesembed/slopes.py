@@ -356,12 +356,10 @@ class Regression(Table):
     def _note_on_features(self):
         """A line, in a list, where features have no name but their number."""
         unnamed = [str(term) for term in self.terms if re.fullmatch(r"feature \d+", str(term))]
-        if not unnamed:
-            return []
-        one = len(unnamed) == 1
-        what = "a feature without a name; names= gives it one"
-        what = what if one else "features without names; names= gives them"
-        return [f"({', '.join(unnamed)}: {what})"]
+        what = "features without names; names= gives them"
+        if len(unnamed) == 1:
+            what = "a feature without a name; names= gives it one"
+        return [f"({', '.join(unnamed)}: {what})"] if unnamed else []
 
     def _note_on_units(self):
         """A line, in a list, where features are for another sample of other units than slopes."""

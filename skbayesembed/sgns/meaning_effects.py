@@ -140,12 +140,12 @@ class MeaningEffects(Table):
         side = None if sides is None else str(side_of_zero(self.interval[j, i], *sides))
         decided = sides is not None and side in sides
         interval = interval_in_words(low, high, self.prob, " of the difference" if decided else "")
-        p = np.nan if np.isnan(self.interval[j, i]).any() else self.p_value[j, i]
+        p = self.p_value[j, i]
         text = effect(
             of,
             self._step(j),
             held=len(self.terms) > 1,
-            figures=(f"{what}{mean}", f"({interval}, {p_value(self.p_value[j, i])})"),
+            figures=(f"{what}{mean}", f"({interval}, {p_value(p)})"),
             side=side if decided else None,
             p=p,
             sides=sides,

@@ -178,6 +178,14 @@ def test_what_is_said_of_lengths_and_names(model):
         in (below.sentences["length", "x0"])
     )
     assert "cut off" not in below.sentences["ends", "x0"] and "p is of an F test;" in repr(below)
+    # a covariate that one document has is told without an interval
+    with pytest.warns(UserWarning, match="no p-value of 'first'"):
+        first = model.effects(texts, {"first": np.arange(60) == 0}, word="word", axes=ENDS)
+    for said in first.sentences.values():
+        assert "where 'first' is 1 rather than 0; one unit alone decides on this" in said
+        assert ". The regression has 60 occurrences in 60 documents from 60 units." in said
+        assert "nan" not in said and "%" not in said
+    assert "nan" not in repr(first) and first.to_frame()[["sd", "p_value"]].isna().all(None)
     # an occurrence that has no known word around it
     alone = model.effects([*texts, ["word", "unheard"]], {"x": [*x, 1]}, word="word")
     assert (alone.n_occurrences, alone.n_left_out) == (60, 1)
