@@ -103,7 +103,7 @@ def meaning_effects(
             parts.append(projection(*along, fit.freedom_along(j, direction), prob))
         summaries.append((covariance, *(np.array(x) for x in zip(*parts, strict=True))))
     covariances, mean, sd, interval, p_value = (np.stack(x) for x in zip(*summaries, strict=True))
-    # a permutation test of what one unit decides on would say no more of other units
+    # where one unit alone decides, permutations say nothing of other units either
     p_value = np.where(np.isnan(interval).any(axis=-1), np.nan, p_value)
     table = MeaningEffects(
         rows.terms[terms],

@@ -185,7 +185,7 @@ def test_what_is_said_of_lengths_and_names(model):
         assert "where 'first' is 1 rather than 0; one unit alone decides on this" in said
         assert ". The regression has 60 occurrences in 60 documents from 60 units." in said
         assert "nan" not in said and "%" not in said
-    assert "nan" not in repr(first) and first.to_frame()[["sd", "p_value"]].isna().all(None)
+    assert "nan" not in repr(first) and first.to_frame()[["sd", "p_value"]].isna().all(axis=None)
     # an occurrence that has no known word around it
     alone = model.effects([*texts, ["word", "unheard"]], {"x": [*x, 1]}, word="word")
     assert (alone.n_occurrences, alone.n_left_out) == (60, 1)
