@@ -95,7 +95,7 @@ def with_signs(mean: float, interval: Sequence[float], sd: float, sign: str = "+
     >>> with_signs(0.00034, (0.00012, 0.00056), 0.00013), with_signs(1.82, (0, 2.4), 0.3, "")
     (['+0.00034', '+0.00012', '+0.00056'], ['1.82', '0.00', '2.40'])
     """
-    values = np.array([mean, *interval])
+    values = [mean, *interval]
     if not 0 < sd < np.inf:
         sd = np.nanmax(np.abs(values))
     digits, end = decimals(sd), np.min(np.abs(interval))

@@ -87,13 +87,13 @@ class MeaningEffects(Table):
     >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
     >>> model = model.fit(texts)
     >>> year = {"year": range(15)}
-    >>> effects = model.effects(texts, year, word="cat", axes={"place": ("mat", "rug")})
+    >>> effects = model.effects(texts, year, word="cat", axes={"pets": ("sat", "dog")})
     >>> effects.axes, effects.mean.shape
-    (['length', 'place'], (1, 2))
+    (['length', 'pets'], (1, 2))
     >>> effects.sentences["length", "year"].split(" of length")[0]
     "The vector of 'cat' differs by a vector"
     >>> effects.to_frame()[["word", "axis", "from", "to"]].values.tolist()
-    [['cat', 'length', '', ''], ['cat', 'place', 'mat', 'rug']]
+    [['cat', 'length', '', ''], ['cat', 'pets', 'sat', 'dog']]
     """
 
     terms: np.ndarray
