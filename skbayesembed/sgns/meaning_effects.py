@@ -189,7 +189,7 @@ class MeaningEffects(Table):
             for (low, high), sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
         ]
         return [
-            Column("axis", list(np.tile(self.axes, n)), ("axis",), left=True),
+            Column("axis", list(self.axes) * n, ("axis",), left=True),
             Column("effect", effects, ()),
             Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
             Column("interval", ranges, (), left=True),
