@@ -107,7 +107,7 @@ def _topic_effects(table):
 
 
 def _meaning_effects(table):
-    return _effects(table, list(table.axes), f"effect on {table.of}")
+    return _effects(table, list(table.axes), "effect on the word's vector")
 
 
 def _effects(table, names, quantity):

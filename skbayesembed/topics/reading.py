@@ -543,12 +543,11 @@ class TopicReadingMixin:
         Parameters
         ----------
         X : documents or counts, as in ``fit``
-            The training documents or others. Documents without a known word are left out, and
-            counted below the table.
+            The training documents or others. Documents without a known word are left out.
         design : array-like, Series, DataFrame or dict
             Covariates, numeric or boolean, of shape (n_documents,) or (n_documents, n_terms). The
-            columns of a DataFrame, or the keys of a dict of columns, name the terms, as in
-            ``{"Republican": df["party"] == "Republican"}``. A constant is added if there is none.
+            columns of a DataFrame, or the keys of a dict of columns, name the terms. A constant is
+            added if there is none.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; by default each document. Standard errors
             are then valid even if documents of one unit resemble each other.
