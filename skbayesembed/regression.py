@@ -58,7 +58,8 @@ def regress(
     outcome : array-like of shape (n_documents,)
         Numbers or truth values; for truth values slopes are changes of a probability. Features
         explain the outcome. Where nearness is to be explained, use other methods (see Notes).
-        ``df.party == "Whig"`` is still called "party": name it by ``outcome_name="Whig"``.
+        ``df.party == "Whig"`` is still called "party": name it by ``outcome_name="Whig"``, and a
+        covariate like it by a dict, ``{"Whig": df.party == "Whig"}``.
     units : array-like of shape (n_documents,), optional
         Units of sampling: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
@@ -264,7 +265,7 @@ def regress(
             "units_name": name_of(units),
             "fit_units": _units_of_features(features, source),
             "r_squared": _r_squared(fit.plain.matrix, y),
-            **_constant_of(fit, others, len(names)),
+            **_constant_of(fit, others, len(names), when is not None),
             **fit.in_time(prob),
         },
     )
@@ -304,12 +305,15 @@ def _is_truth_value(outcome):
     return given.dtype == bool
 
 
-def _constant_of(fit, others, n_features):
-    """The constant and its standard error, by the names of a `Regression`; nothing without one."""
+def _constant_of(fit, others, n_features, in_time):
+    """The constant and its standard error, by the names of a `Regression`; nothing without one.
+
+    In time there is no standard error of use: the level of what is autocorrelated is hardly known.
+    """
     if INTERCEPT not in others:
         return {}
     j = n_features + others.index(INTERCEPT)
-    variance = fit.by_units[j, j] + fit.by_features[j, j]
+    variance = np.nan if in_time else fit.by_units[j, j] + fit.by_features[j, j]
     return {"constant": float(fit.slopes[j]), "constant_sd": float(np.sqrt(variance))}
 
 
@@ -390,13 +394,14 @@ def _warn_of_guess(names, reliability):
     j = int(np.argmin(reliability))
     if reliability[j] < _MATTERS:
         warn_user(
-            f"features are an array, which does not tell what its error is, and beside the other "
-            f"features {100 * (1 - reliability[j]):.0f} % of {names[j]!r} is error (column beside: "
-            f"{reliability[j]:.2f}): it is taken for "
-            "error='berkson', right for posterior draws (sample_transform of GaussianLDA and "
-            "DiSCSenseModel). Of sample_transform of BayesianSGNS and DynamicSGNS with "
-            "uncertainty='documents' it is error='classical', without which slopes are too small. "
-            "Give one of them.",
+            "features were given as an array, and regress cannot tell from it whether slopes must "
+            "be corrected for the error in the features. Here this matters: given the other terms, "
+            f"{100 * (1 - reliability[j]):.0f} % of the variance of {names[j]!r} is error (column "
+            f"beside: {reliability[j]:.2f}). Slopes were not corrected. That is right for draws of "
+            "GaussianLDA.sample_transform and DiSCSenseModel.sample_transform: pass "
+            "error='berkson' to confirm it. It is wrong for draws of sample_transform of "
+            "BayesianSGNS or DynamicSGNS fitted with uncertainty='documents', whose slopes come "
+            "out too small: pass error='classical', which corrects them.",
             UserWarning,
         )
 

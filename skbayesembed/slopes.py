@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .common.warnings import warn_user
+from .corpus.design import note_on_names
 from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from .posterior.sentences import (
@@ -90,7 +92,9 @@ class Regression(Table):
         the features do not say.
     constant, constant_sd : float or None
         The constant, the mean outcome if all terms are zero (also with ``standardize=True``), and
-        its standard error, of units and of features; None without one.
+        its standard error, of units and of features; None without one. With ``times`` the standard
+        error is NaN: the level that autocorrelated residuals vary about is hardly known. Printed
+        tables have the constant unless slopes are standardized or ``times`` were given.
     r_squared : float
         R-squared of least squares of the outcome on the mean features and the covariates, as for
         features without error. It does not use slopes corrected for classical error, and it would
@@ -201,7 +205,7 @@ class Regression(Table):
         return {str(term): self._sentence(j) for j, term in enumerate(self.terms)}
 
     def _sentence(self, j):
-        mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
+        mean, low, high = with_signs(self.mean[j], self.interval[j], self.sd[j])
         sides = ("higher", "lower") if self.truth_value else ("larger", "smaller")
         side = str(side_of_zero(self.interval[j], *sides))
         of = " of the difference" if side in sides else ""
@@ -228,7 +232,7 @@ class Regression(Table):
         if clause := clause_on_time(in_time_of(self), self._sampled()):
             how.append(clause)
         told = f". {capital('; '.join(how))}" if how else ""
-        return f"{with_sample(sample, p)}he regression has {rows}{told}"
+        return f"{with_sample(sample, f'the regression has {rows}', p)}{told}"
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
@@ -321,6 +325,8 @@ class Regression(Table):
             *self._note_on_whole(),
             note_on_time(in_time_of(self), self._sampled(), "slopes"),
             *self._note_on_units(),
+            *note_on_names(self.terms),
+            *self._note_on_features(),
             f"(error in the features: {known})",
             "(df: degrees of freedom; few where a slope rests on few units, more than units where "
             "most of se comes from the features)",
@@ -332,13 +338,28 @@ class Regression(Table):
         ]
 
     def _note_on_whole(self):
-        """A line, in a list, on the constant and R-squared."""
+        """A line, in a list, on the constant and R-squared.
+
+        Not on a constant at zeros that are far from standardized terms, or without standard error.
+        """
         if self.r_squared is None:
             return []
         found = [f"R-squared at the mean features: {self.r_squared:.2f}"]
-        if self.constant is not None:
-            found.insert(0, f"constant: {self.constant:.4g}, se {self.constant_sd:.3g}")
+        if self.constant is not None and not (self.standardized or np.isnan(self.constant_sd)):
+            found.insert(
+                0,
+                f"constant, the {'probability' if self.truth_value else 'mean'} where all terms "
+                f"are zero: {self.constant:.4g}, se {self.constant_sd:.3g}",
+            )
         return [f"({'; '.join(found)})"]
+
+    def _note_on_features(self):
+        """A line, in a list, where features have no name but their number."""
+        unnamed = [str(term) for term in self.terms if re.fullmatch(r"feature \d+", str(term))]
+        what = "features without names; names= gives them"
+        if len(unnamed) == 1:
+            what = "a feature without a name; names= gives it one"
+        return [f"({', '.join(unnamed)}: {what})"] if unnamed else []
 
     def _note_on_units(self):
         """A line, in a list, where features are for another sample of other units than slopes."""
@@ -363,11 +384,6 @@ class Regression(Table):
             return []
         shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
         return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
-
-
-def _digits_of(sd):
-    """Digits after the point that two significant digits of a standard error need."""
-    return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
 
 
 def _enough(table):

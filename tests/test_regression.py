@@ -79,8 +79,7 @@ def test_table():
     np.testing.assert_array_equal(table.slope, table["slope"])
     np.testing.assert_array_equal(table.se, table["se"])
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
-    digits = 1 - int(np.floor(np.log10(table.sd[1])))
-    mean, low, high = with_signs(table.mean[1], table.interval[1], digits)
+    mean, low, high = with_signs(table.mean[1], table.interval[1], table.sd[1])
     sd = draws.mean(axis=0)[:, 1].std(ddof=1)
     assert table.verdict.tolist() == ["positive", "negative", "positive"]
     assert list(table.sentences) == table.terms.tolist()
@@ -143,12 +142,18 @@ def test_table():
         assert one.r_squared == pytest.approx(1 - np.var(left) / np.var(y > 0))
         assert one.constant == pytest.approx(by_hand[-1]) and 0 < one.constant_sd < 1
         assert one.to_frame().attrs["constant_se"] == one.constant_sd
-    assert f"(constant: {plain.constant:.4g}, se {plain.constant_sd:.3g}; R-sq" in repr(plain)
+    assert (
+        "(constant, the probability where all terms are zero: "
+        f"{plain.constant:.4g}, se {plain.constant_sd:.3g}; R-sq" in repr(plain)
+    )
+    assert "constant" not in repr(scaled) and "(R-squared at the mean features: " in repr(scaled)
     assert "slopes of P('outcome' is true) per standard deviation" in repr(
         scaled
     ) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
+    assert "(feature 0: a feature without a name; names= gives it one)" in repr(one)
+    assert "without a name" not in repr(table).replace("(x0: a covariate without a name; ", "")
     assert (
         "(documents are treated as independent" in repr(one)
         and "another sample of documents of" in one.sentences["feature 0"]
@@ -261,7 +266,7 @@ def test_what_an_array_does_not_tell():
     draws, y, _ = sample(np.random.default_rng(0), "shared", 0.8)
     with pytest.warns(
         UserWarning,
-        match=r"beside the other features .* is error \(column beside: 0\.\d\d\).* Give one of",
+        match=r"given the other terms, .* is error \(column beside: 0\.\d\d\)\. Slopes were not",
     ):
         guessed = regress(draws, y, UNITS)
     given = regress(draws, y, UNITS, error="berkson")
@@ -357,7 +362,10 @@ def test_table_in_time():
     dated = regress(draws, y, UNITS, times=dates, covariates={"age": covariate}, **own)
     assert dated.terms.tolist() == ["work", "war", "age"]
     beside = regress(draws, y, UNITS, times=years, covariates={"year": years}, **own)
-    assert np.isnan(beside.trend) and "no straight line apart from the terms" in repr(beside)
+    assert np.isnan(beside.trend) and "straight line" not in repr(beside)
+    # of what level the outcome varies about there is no standard error
+    assert np.isnan(beside.constant_sd) and "constant" not in repr(beside)
+    assert "(x0: a covariate without a name; " not in repr(beside)
     told = regress(draws, draws.mean(axis=0) @ [2.0, 1.0], UNITS, times=dates, **own)
     assert np.isnan(told.autocorrelation) and "explain the outcome exactly" in repr(told)
     np.testing.assert_allclose(told.mean, [2.0, 1.0])
@@ -371,7 +379,9 @@ def test_units_in_turn():
     table = regress(draws, own, **options)
     assert table.autocorrelated < 0.5 and table.autocorrelation_interval[0] == 0.0
     assert f". No positive autocorrelation found, P = {table.autocorrelated:.2f}; " in repr(table)
-    assert table.sentences["feature 0"].endswith("No positive autocorrelation in time was found.")
+    assert table.sentences["feature 0"].endswith(
+        "Autocorrelation in time is allowed for, though no positive one was found."
+    )
     turn = (-1.0) ** np.arange(n)
     with pytest.warns(UserWarning, match="clearly less than if they were independent"):
         table = regress(draws, 2.0 * turn + own, **options)

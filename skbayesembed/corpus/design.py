@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +94,25 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
     _check_rank(matrix, terms, what, name)
     return Design(matrix, np.array(terms, dtype=str))
+
+
+def note_on_names(terms: Iterable[str]) -> list[str]:
+    """A line below a table, in a list, where columns have no name but that of their place.
+
+    Examples
+    --------
+    >>> from skbayesembed.corpus.design import note_on_names
+    >>> note_on_names(["x0", "year"]), note_on_names(["year"])
+    (["(x0: a covariate without a name; give it one with a dict: {'its name': values})"], [])
+    """
+    unnamed = [str(term) for term in terms if re.fullmatch(r"x\d+", str(term))]
+    if not unnamed:
+        return []
+    if len(unnamed) == 1:
+        what, them = "a covariate without a name", "give it one with a dict: {'its name': values}"
+    else:
+        what, them = "covariates without names", "give them with a dict: {'a name': values, ...}"
+    return [f"({', '.join(unnamed)}: {what}; {them})"]
 
 
 def _named_columns(design, n, what, called):

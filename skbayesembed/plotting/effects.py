@@ -96,7 +96,8 @@ class EffectsDisplay(Display):
         Raises
         ------
         TypeError
-            If the result is not a table of effects on topics.
+            If the result is not a table of effects on topics. Effects on a word are drawn by
+            `ForestDisplay`.
         ValueError
             If there is no such term or topic.
 
@@ -118,9 +119,14 @@ class EffectsDisplay(Display):
         ['trade', 'war']
         """
         if type(result).__name__ != "TopicEffects":
+            other = (
+                ": effects on a word are drawn by ForestDisplay.from_result(result)"
+                if type(result).__name__ == "MeaningEffects"
+                else ""
+            )
             raise TypeError(
                 "result must be a table of effects on topics, as GaussianLDA.effects returns it, "
-                f"got {type(result).__name__}."
+                f"got {type(result).__name__}{other}."
             )
         return cls(result, names=names).plot(ax, terms=terms, topics=topics)
 
@@ -188,7 +194,7 @@ class EffectsDisplay(Display):
             panels[-1].set_xlabel(below)
         self._close()
         for axes in panels:
-            keep_ticks_apart(axes)
+            keep_ticks_apart(axes, zero=True)
         return self
 
     def _names(self):

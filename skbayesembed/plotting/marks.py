@@ -174,18 +174,33 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
     return Band(points, filled, key)
 
 
-def keep_ticks_apart(axes):
+def keep_ticks_apart(axes, *, zero=False):
     """Have fewer ticks on the horizontal axis where their labels touch: first and last, or one.
 
-    The axes must have their final content.
+    The axes must have their final content. With ``zero``, which they must show, there are three
+    ticks or more, one of them at zero, and where labels touch that one is the last to go.
     """
     axes.locator_params(axis="x", nbins=3)
+    if zero:
+        axes.locator_params(axis="x", min_n_ticks=3)
+        axes.xaxis.set_major_formatter(_short)
     ticks, touch = _labelled_ticks(axes)
-    for fewer in ((ticks[0], ticks[-1]), (ticks[len(ticks) // 2],)) if ticks else ():
+    if not ticks:
+        return
+    ends = ticks[0], ticks[-1]
+    fewer_ticks = [ends, (ticks[len(ticks) // 2],)]
+    if zero:
+        fewer_ticks = [{0.0, *ends}, {0.0, max(ends, key=abs)}, {0.0}]
+    for fewer in fewer_ticks:
         if not touch:
             return
-        axes.set_xticks(fewer)
+        axes.set_xticks(sorted(fewer))
         _, touch = _labelled_ticks(axes)
+
+
+def _short(value, _):
+    """The label of a tick, without zeros at its end."""
+    return f"{value + 0.0:.6g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _labelled_ticks(axes):

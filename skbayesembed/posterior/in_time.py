@@ -60,7 +60,8 @@ def clause_on_time(found: InTime, sampled: str = "units") -> str | None:
     --------
     >>> from skbayesembed.posterior.in_time import InTime, clause_on_time
     >>> clause_on_time(InTime(0.4, 0.97, 0.5, 0.2)), clause_on_time(InTime(0.0, 0.1, -0.2, 0.1))
-    ('autocorrelation in time is allowed for', 'no positive autocorrelation in time was found')
+    ('autocorrelation in time is allowed for', 'autocorrelation in time is allowed for, though no \
+positive one was found')
     """
     if found.autocorrelation is None:
         return f"{sampled} are treated as independent"
@@ -69,7 +70,7 @@ def clause_on_time(found: InTime, sampled: str = "units") -> str | None:
     if found.alternating:
         return "negative autocorrelation in time was found, and is not allowed for"
     if found.autocorrelated < _FOUND:
-        return "no positive autocorrelation in time was found"
+        return "autocorrelation in time is allowed for, though no positive one was found"
     return "autocorrelation in time is allowed for"
 
 
@@ -102,17 +103,17 @@ def note_on_time(found: InTime, sampled: str, slopes: str, by: str = "") -> str:
             "(the terms explain the outcome exactly, or its means of units: there are no "
             "residuals that could be autocorrelated)"
         )
-    line, both = "no straight line apart from the terms", "it"
+    line, both = "", "it"
     if not np.all(np.isnan(found.trend)):
-        line, both = f"{_chances(found.trend)} that they follow a straight line", "both"
+        line, both = f"; {_chances(found.trend)} that they follow a straight line", "both"
     if np.nanmax(found.autocorrelated) >= _FOUND:
         rest = (
             f"{_chances(found.autocorrelated)} that they are autocorrelated, at "
-            f"{_spanned(found.autocorrelation)}{_reach(found.interval)}; {line}: {slopes} and "
+            f"{_spanned(found.autocorrelation)}{_reach(found.interval)}{line}: {slopes} and "
             f"intervals allow for {both}"
         )
     else:
-        rest = f"No positive autocorrelation found, {_chances(found.autocorrelated)}; {line}"
+        rest = f"No positive autocorrelation found, {_chances(found.autocorrelated)}{line}"
     if np.any(found.alternating):
         rest += (
             ". Negative autocorrelation found, which is not modeled: intervals are too wide for "

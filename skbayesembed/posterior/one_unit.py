@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..common.warnings import warn_user
+from .sentences import capital
 
 _WHY = "so that nothing tells how other units like it would differ"
 
@@ -37,9 +38,18 @@ def known_errors(sd: np.ndarray, freedom: ArrayLike) -> np.ndarray:
     return np.where(np.isnan(freedom), np.nan, sd)
 
 
-def with_sample(sample: str, p: float) -> str:
-    """The clause on what an interval is for, which there is not of such terms, up to "the ..."."""
-    return "T" if np.isnan(p) else f"{sample}; t"
+def with_sample(sample: str, rest: str, p: float) -> str:
+    """A sentence on what an interval is for, and the ``rest``; of such terms the rest alone.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.one_unit import with_sample
+    >>> with_sample("The interval is for other units", "the regression has 9 documents", 0.1)
+    'The interval is for other units; the regression has 9 documents'
+    >>> with_sample("The interval is for other units", "the regression has 9 documents", np.nan)
+    'The regression has 9 documents'
+    """
+    return capital(rest) if np.isnan(p) else f"{sample}; {rest}"
 
 
 def note_on_one_unit(terms: Sequence[Any] | np.ndarray, freedom: ArrayLike) -> list[str]:

@@ -60,26 +60,50 @@ def rounded(
     return [text.removeprefix("+") if float(text.replace(",", "")) == 0 else text for text in texts]
 
 
-def with_signs(mean: float, interval: Sequence[float], least: int = 0) -> list[str]:
-    """As `rounded`, with two more digits at most where an end next to zero would be zero.
+def decimals(sd: float, least: int = 0, most: int = 8) -> int:
+    """Digits after the point that two significant digits of a standard error need.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import decimals
+    >>> decimals(0.26), decimals(31.0), decimals(0.00012), decimals(0.26, least=4)
+    (2, 0, 5, 4)
+    """
+    digits = 1 - int(np.floor(np.log10(sd))) if 0 < sd < np.inf else 0
+    return max(least, min(digits, most))
+
+
+def with_signs(mean: float, interval: Sequence[float], sd: float, sign: str = "+") -> list[str]:
+    """Texts of an estimate and the ends of its interval, as exact as its standard error.
+
+    All have the same number of digits after the point: two significant digits of the standard
+    error, or one more where an end would otherwise be rounded to zero.
 
     Parameters
     ----------
     mean : float
     interval : (float, float)
-    least : int
+    sd : float
+        Standard error; where it is zero or NaN, digits follow the largest of the numbers.
+    sign : {"", "+"}
 
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import with_signs
-    >>> with_signs(-1.1, (-2.167, -0.0394)), with_signs(-1.1, (-2.167, 0.139))
-    (['-1.10', '-2.17', '-0.04'], ['-1.1', '-2.2', '+0.1'])
+    >>> with_signs(0.4263, (-0.0009, 0.853), 0.26), with_signs(-1.1, (-2.167, 0.139), 0.7)
+    (['+0.426', '-0.001', '+0.853'], ['-1.10', '-2.17', '+0.14'])
+    >>> with_signs(0.00034, (0.00012, 0.00056), 0.00013), with_signs(1.82, (0, 2.4), 0.3, "")
+    (['+0.00034', '+0.00012', '+0.00056'], ['1.82', '0.00', '2.40'])
     """
-    end = np.min(np.abs(interval))
-    if 0 < end < 1:
-        digits = 1 - int(np.floor(np.log10(np.max(np.abs([mean, *interval])))))
-        least = max(least, min(-int(np.floor(np.log10(end))), digits + 2))
-    return rounded([mean, *interval], "+", least)
+    values = [mean, *interval]
+    if not 0 < sd < np.inf:
+        sd = np.nanmax(np.abs(values))
+    digits, end = decimals(sd), np.min(np.abs(interval))
+    if digits > _MOST_DIGITS:
+        return [f"{value:{sign}.2e}" for value in values]
+    if 0.05 < end * 10.0**digits < 0.5:
+        digits += 1
+    return rounded(values, sign, digits, digits)
 
 
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
@@ -260,7 +284,7 @@ def effect(
     figures: tuple[str, str],
     side: str | None,
     p: float,
-    sides: tuple[str, str] = ("larger", "smaller"),
+    sides: tuple[str, str] | None = ("larger", "smaller"),
 ) -> str:
     """What a slope is: a difference where its sign is decided, else that it is not.
 
@@ -279,8 +303,8 @@ def effect(
     p : float
         Two-sided p-value, NaN where one unit decides on the slope; a side is "probably" so unless a
         95 % interval has it, too.
-    sides : (str, str)
-        Words for above and below.
+    sides : (str, str) or None
+        Words for above and below; None for what has no sign, as a length.
 
     Examples
     --------
@@ -300,6 +324,8 @@ larger or smaller is not decided"
     if side is not None:
         side = f"{'' if sure_of(p) else 'probably '}{side}"
         return f"{of} is {side} by {slope.lstrip('+-')} {brackets} {beside}"
+    if sides is None:
+        return f"{of} differs by {slope} {brackets} {beside}"
     return (
         f"{of} differs by {slope} {brackets} {beside}; whether it is {sides[0]} or {sides[1]} is "
         "not decided"

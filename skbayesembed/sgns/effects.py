@@ -9,7 +9,6 @@ Vectors and A are taken as known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,24 +20,9 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.periods import Times, check_order
 from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
 from ..corpus.units import check_units, name_of, units_of
-from ..posterior.in_time import (
-    clause_on_time,
-    in_time_of,
-    note_on_time,
-    warn_of_alternation,
-)
-from ..posterior.one_unit import note_on_one_unit, warn_of_one_unit, with_sample
-from ..posterior.sentences import (
-    ONE_UNIT,
-    another_sample,
-    ended,
-    interval_in_words,
-    p_value,
-    step_of,
-    with_signs,
-)
-from ..posterior.sources import from_units
-from ..posterior.tables import Column, Table, p_values
+from ..posterior.in_time import in_time_of, warn_of_alternation
+from ..posterior.one_unit import warn_of_one_unit
+from .meaning_effects import LENGTH, MeaningEffects
 from .pairs import PairCounts
 from .questions.phrases import word_index
 from .shards import PairShard
@@ -57,130 +41,6 @@ _TOKENS = 2**18
 _RIDGE = 1e-6
 # Of permutations, the same in every call.
 _SEED = 20230101
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class MeaningEffects(Table):
-    """Effects of covariates on the vector of a word, a row for each term and each axis.
-
-    Attributes
-    ----------
-    terms : ndarray of str of shape (n_terms,)
-        Covariates, without the constant.
-    axes : list of str
-        ``"norm"``, then the given axes.
-    coefficients : ndarray of shape (n_terms, n_components)
-        Change of the word's vector with one more of the covariate.
-    covariance : ndarray of shape (n_terms, n_components, n_components)
-        Covariances of the coefficients, by units.
-    mean, sd : ndarray of shape (n_terms, n_axes)
-        Lengths of the coefficients, less what noise adds to them, and their projections on the
-        axes, which have length one; and standard errors.
-    interval : ndarray of shape (n_terms, n_axes, 2)
-    p_value : ndarray of shape (n_terms, n_axes)
-        For no effect: of a length by permutation, or with ``times`` by an F test; of a projection
-        by Student's t.
-    n_occurrences, n_documents, n_units : int
-        Numbers of occurrences of the word, and of documents and units with it.
-    prob : float
-        Probability of the intervals.
-    autocorrelation, autocorrelated, residual_correlation, trend : float or None
-        Of the residuals of units over time, as of a `Regression`, averaged over directions of the
-        vectors by how much units vary along them; None without ``times``.
-    alternating : bool
-        Whether neighboring units are clearly less alike than independent ones.
-    sentences : dict of (str, str) to str
-        Each effect in words, to be copied, by its axis and term.
-
-    Examples
-    --------
-    >>> from skbayesembed import BayesianSGNS
-    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-    >>> model = model.fit(texts)
-    >>> year = [[float(i)] for i in range(15)]
-    >>> effects = model.effects(texts, year, word="cat")
-    >>> effects.axes, effects.mean.shape
-    (['norm'], (1, 1))
-    >>> effects.sentences["norm", "x0"].split(" of ")[0]
-    "The word's vector differs by a vector"
-    """
-
-    terms: np.ndarray
-    axes: list
-    coefficients: np.ndarray
-    covariance: np.ndarray
-    mean: np.ndarray
-    sd: np.ndarray
-    interval: np.ndarray
-    p_value: np.ndarray
-    n_occurrences: int
-    n_documents: int
-    n_units: int
-    prob: float
-    units_name: str | None = None
-    autocorrelation: float | None = None
-    autocorrelated: float | None = None
-    residual_correlation: float | None = None
-    trend: float | None = None
-    alternating: bool = False
-
-    @property
-    def sentences(self) -> dict[tuple[str, str], str]:
-        """Each effect in words, to be copied, by its axis and term."""
-        return {
-            (axis, str(term)): self._sentence(j, i)
-            for j, term in enumerate(self.terms)
-            for i, axis in enumerate(self.axes)
-        }
-
-    def _sentence(self, j, i):
-        mean, *ends = with_signs(self.mean[j, i], self.interval[j, i], 2)
-        brackets = f"({interval_in_words(*ends, self.prob)}, {p_value(self.p_value[j, i])})"
-        what = (
-            "differs by a vector of length"
-            if i == 0
-            else f"differs along the axis {self.axes[i]!r} by"
-        )
-        held = ", the other terms held constant" if len(self.terms) > 1 else ""
-        one = np.isnan(self.interval[j, i]).any()
-        brackets, behind = ("", f"; {ONE_UNIT}") if one else (f" {brackets}", "")
-        text = (
-            f"The word's vector {what} {mean}{brackets} {step_of(repr(str(self.terms[j])))}{held}"
-            f"{behind}. {with_sample(another_sample(), np.nan if one else 0.0)}he regression has "
-            f"{self._about()}"
-        )
-        known = ["The vectors of its contexts are taken as known"]
-        known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
-        return ended(f"{text}. {'; '.join(known)}", None)
-
-    def _columns(self):
-        return [
-            Column("axis", list(np.tile(self.axes, len(self.terms))), ("axis",), left=True),
-            Column("effect", self.mean.ravel(), ("mean",), "+.3f"),
-            Column("se", self.sd.ravel(), ("sd",)),
-            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.3f", left=True),
-            Column("p", self.p_value.ravel(), ("p_value",), p_values),
-        ]
-
-    def _title(self):
-        return f"effects on the word's vector, {100 * self.prob:g} % intervals"
-
-    def _groups(self):
-        return "term", np.repeat(self.terms, len(self.axes))
-
-    def _about(self):
-        return (
-            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents "
-            f"{from_units(self.n_units, self.units_name)}"
-        )
-
-    def _sampled(self):
-        return "documents" if self.n_units == self.n_documents else "units"
-
-    def _notes(self):
-        on_time = note_on_time(in_time_of(self), self._sampled(), "effects")
-        return [f"({self._about()})", on_time, *note_on_one_unit(self.terms, self.interval)]
 
 
 class Occurrences(NamedTuple):
@@ -243,9 +103,11 @@ def meaning_effects(
             parts.append(projection(*along, fit.freedom_along(j, direction), prob))
         summaries.append((covariance, *(np.array(x) for x in zip(*parts, strict=True))))
     covariances, mean, sd, interval, p_value = (np.stack(x) for x in zip(*summaries, strict=True))
+    # where one unit alone decides, permutations say nothing of other units either
+    p_value = np.where(np.isnan(interval).any(axis=-1), np.nan, p_value)
     table = MeaningEffects(
         rows.terms[terms],
-        ["norm", *directions],
+        [LENGTH, *directions],
         fit.coefficients[terms],
         covariances,
         mean,
@@ -256,7 +118,11 @@ def meaning_effects(
         documents.size,
         clusters.n_units,
         prob,
-        units_name,
+        word=_words(estimator, word),
+        ends=_ends(estimator, axes),
+        units_name=units_name,
+        n_left_out=int(np.isin(ids, index).sum()) - len(found.documents),
+        zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())
@@ -266,6 +132,21 @@ def meaning_effects(
 
 def _listed(words):
     return words if isinstance(words, list | tuple | np.ndarray) else [words]
+
+
+def _words(estimator, words):
+    """Words that were given as such or by index, a tuple."""
+    return tuple(
+        str(estimator.words_[word_index(estimator, one, "word")]) for one in _listed(words)
+    )
+
+
+def _ends(estimator, axes):
+    """Words at both ends of the axes, by their names."""
+    return {
+        str(name): (_words(estimator, low), _words(estimator, high))
+        for name, (low, high) in (axes or {}).items()
+    }
 
 
 def _varying(design):
@@ -280,6 +161,8 @@ def _directions(estimator, axes):
     if axes is not None and not isinstance(axes, Mapping):
         raise ValueError(f"axes must be a dict of pairs of words by name, got {axes!r}.")
     for name, ends in (axes or {}).items():
+        if str(name) == LENGTH:
+            raise ValueError(f"axes must not have the name {LENGTH!r}: the table has such a row.")
         if not isinstance(ends, list | tuple) or len(ends) != 2:
             raise ValueError(
                 f"axes[{name!r}] must be a pair of words or of lists of words, got {ends!r}."
@@ -403,8 +286,8 @@ class MeaningMixin:
             Documents of training or others.
         design : array-like, Series, DataFrame or dict
             Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
-            Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
-            if there is none.
+            Columns of a DataFrame and keys of a dict of columns name the terms, as in
+            ``{"Republican": df["party"] == "Republican"}``. A constant is added if there is none.
         units : array-like of shape (n_documents,), optional
             Units of sampling: speakers, authors, works; each document by default.
         times : array-like of shape (n_documents,), optional
@@ -413,7 +296,8 @@ class MeaningMixin:
         word : str, int or list of them
             Occurrences of several words are combined.
         axes : dict of str to pair, optional
-            Axes from one word, or list of words, to another; effects are projected on each.
+            Axes from one word, or list of words, to another; effects are projected on each, and
+            are positive towards the second.
         window : int, default=6
             Number of words on either side, with equal weights.
         reference : documents, optional
@@ -427,7 +311,9 @@ class MeaningMixin:
         -------
         MeaningEffects
             A table. For each covariate, the length of its coefficient, with a permutation test, and
-            its projections on the axes; ``coefficients`` (n_terms, n_components).
+            its projections on the axes; ``coefficients`` (n_terms, n_components). The interval of a
+            length is cut off at zero, and its p-value is of another test, so that p may be small
+            where the interval begins at zero.
 
         Raises
         ------
@@ -436,7 +322,8 @@ class MeaningMixin:
         TypeError
             If X holds counts.
         ValueError
-            If the design or the units are not allowed, an axis does not have two ends, or the word
+            If the design or the units are not allowed, an axis does not have two ends or is called
+            "length", or the word
             occurs in fewer than three documents; if ``times`` cannot be read, are the same for all
             units, or there are fewer units than two more than terms.
 

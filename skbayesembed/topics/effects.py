@@ -9,7 +9,7 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
-from ..corpus.design import INTERCEPT, design_of
+from ..corpus.design import INTERCEPT, design_of, note_on_names
 from ..corpus.known import known_counts
 from ..corpus.periods import check_order
 from ..corpus.units import check_units, name_of, units_of
@@ -27,6 +27,7 @@ from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_uni
 from ..posterior.sentences import (
     another_sample,
     capital,
+    decimals,
     effect,
     ended,
     interval_in_words,
@@ -48,11 +49,19 @@ SHARES = ("unbiased", "posterior")
 _SIDES = ("larger", "smaller")
 # Joint draws of effects, at least.
 _DRAWS = 1000
+# Share of documents above which sentences say that they are left out.
+_MANY = 0.03
+# Digits after the point in print, at least.
+_DIGITS = 4
+_BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TopicEffects(Table):
     """Table of the effects of covariates on topic shares, with a row for each term and topic.
+
+    With ``times``, printed tables and data frames have no rows of the constant: the level that
+    autocorrelated residuals vary about is hardly known. The arrays have it.
 
     Attributes
     ----------
@@ -75,7 +84,12 @@ class TopicEffects(Table):
     words : ndarray of str of shape (n_topics,)
         Top words of the topics.
     n_units, n_documents : int
-        Numbers behind the figures; documents without a known word are left out.
+        Numbers behind the figures.
+    n_left_out : int
+        Documents without a known word, which are left out.
+    variational : bool
+        Whether topics were fitted with ``solver="vi"``, so that ``sd_topics`` is probably too
+        small.
     prob : float
         Probability of the intervals.
     unmixed : ndarray of int or None
@@ -129,6 +143,8 @@ class TopicEffects(Table):
     autocorrelated: np.ndarray | None = None
     residual_correlation: np.ndarray | None = None
     alternating: np.ndarray | None = None
+    n_left_out: int = 0
+    variational: bool = False
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -140,6 +156,12 @@ class TopicEffects(Table):
             for topic in range(self.mean.shape[1])
         }
 
+    def _shown_terms(self):
+        """Places of the terms that are shown: all, or in time all but the constant."""
+        in_time = self.autocorrelation is not None
+        shown = [j for j, term in enumerate(self.terms) if not (in_time and term == INTERCEPT)]
+        return shown or list(range(len(self.terms)))
+
     def _key(self, topic):
         return topic if self.names is None else str(self.names[topic])
 
@@ -149,7 +171,8 @@ class TopicEffects(Table):
         return f"{name} ({self.words[topic]})" if name == f"topic {topic}" else name
 
     def _sentence(self, topic, j):
-        mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
+        sd = self.sd[j, topic]
+        mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], sd)
         side, p = str(side_of_zero(self.interval[j, topic], *_SIDES)), self.p_value[j, topic]
         of = " of the difference" if side in _SIDES else ""
         interval = interval_in_words(low, high, self.prob, of)
@@ -161,10 +184,10 @@ class TopicEffects(Table):
             side=side if side in _SIDES else None,
             p=p,
         )
-        known = (
-            f"{with_sample(another_sample(), p)}he regression has {self._about()}. "
-            f"{capital('; '.join(self._assumed(topic)))}"
-        )
+        rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
+        if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
+            rest += f", and leaves out {self._left_out()}"
+        known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"
         none = self.unmixed is not None and topic in self.unmixed
         return ended(f"{text}. {known}", "unmixed" if none else None)
 
@@ -177,6 +200,10 @@ class TopicEffects(Table):
     def _about(self):
         return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
+    def _left_out(self):
+        one = self.n_left_out == 1
+        return f"{self.n_left_out:,} {'document' if one else 'documents'} without a known word"
+
     def _assumed(self, topic):
         """What effects on a topic rest on, clauses of a sentence."""
         of_vectors = (
@@ -185,7 +212,8 @@ class TopicEffects(Table):
             else "word vectors are taken as known"
         )
         of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
-        return [of_vectors, *filter(None, [clause_on_time(of_topic)])]
+        of_topics = [_BY_VI] * self.variational
+        return [of_vectors, *of_topics, *filter(None, [clause_on_time(of_topic)])]
 
     def _has_draws(self):
         """Whether word vectors were drawn."""
@@ -195,39 +223,44 @@ class TopicEffects(Table):
         return "draws of vectors" if self._has_draws() else "vectors taken as known"
 
     def _mixed(self):
-        n_terms, n_topics = self.mean.shape
-        return np.tile(mixed_of(self.unmixed, n_topics), n_terms)
+        return np.tile(mixed_of(self.unmixed, self.mean.shape[1]), len(self._shown_terms()))
 
     def _series(self):
-        low, high = self.interval.reshape(-1, 2).T
-        known = {"low": low, "high": high, "p_value": self.p_value.ravel()}
+        terms = self._shown_terms()
+        low, high = self.interval[terms].reshape(-1, 2).T
+        known = {"low": low, "high": high, "p_value": self.p_value[terms].ravel()}
         return super()._series() | known | {"mixed": self._mixed()}
 
     def _columns(self):
-        (n_terms, n_topics), mixed = self.mean.shape, self._mixed()
-        shown = np.where(mixed[:, None], self.interval.reshape(-1, 2), np.nan)
-        p = np.where(mixed, p_values(self.p_value.ravel()), "-")
-        topics = named(self.names, np.tile(np.arange(n_topics), n_terms))
+        terms, n_topics, mixed = self._shown_terms(), self.mean.shape[1], self._mixed()
+        sd, freedom = known_errors(self.sd, self.freedom)[terms], self.freedom[terms]
+        digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
+        interval = np.where(mixed[:, None], self.interval[terms].reshape(-1, 2), np.nan)
+        p = np.where(mixed, p_values(self.p_value[terms].ravel()), "-")
+        topics = named(self.names, np.tile(np.arange(n_topics), len(terms)))
         return [
             Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
-            Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
-            Column("se", known_errors(self.sd, self.freedom).ravel(), ("sd",), dashed(".4f")),
-            Column("interval", shown, (), "+.4f", left=True),
-            Column("df", self.freedom.ravel(), ("df",), dashed(".1f")),
+            Column("effect", self.mean[terms].ravel(), ("mean",), f"+.{digits}f"),
+            Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
+            Column("interval", interval, (), f"+.{digits}f", left=True),
+            Column("df", freedom.ravel(), ("df",), dashed(".1f")),
             Column("p", p.tolist(), ()),
-            Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
+            Column("relevant words", list(np.tile(self.words, len(terms))), (), left=True),
         ]
 
     def _title(self):
         return f"effects on topic shares, {100 * self.prob:g} % intervals"
 
     def _groups(self):
-        return "term", np.repeat(self.terms, self.mean.shape[1])
+        return "term", np.repeat(self.terms[self._shown_terms()], self.mean.shape[1])
 
     def _notes(self):
+        left_out = [f"{self._left_out()} left out"] * (self.n_left_out > 0)
         notes = [
-            f"({self._about()}; {self._vectors()})",
+            f"({'; '.join([self._about(), *left_out, self._vectors()])})",
+            *[f"({_BY_VI})"] * self.variational,
             note_on_time(in_time_of(self), "units", "effects", ", by topic"),
+            *note_on_names(self.terms),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
         return notes + notes_on_unmixed(self.unmixed, self.names)
@@ -260,6 +293,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     regress = _independent if when is None else _in_time
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
+    facts |= {"n_left_out": n - kept.size, "variational": posterior.attrs.get("solver") == "vi"}
     facts["units_name"] = units_name
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     warn_of_one_unit(design.terms, freedom)

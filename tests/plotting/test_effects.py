@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed.plotting import EffectsDisplay
+from skbayesembed.plotting import EffectsDisplay, ForestDisplay
 from tests.plotting.conftest import plt
 
 DESIGN = {"year": np.arange(30.0), "woman": np.arange(30) % 2, "party": np.arange(30) % 3 == 0}
@@ -69,6 +69,23 @@ def test_labels_are_within_the_figure_and_apart(effects):
             assert box.x0 >= 0 and box.x1 <= width
 
 
+def test_three_ticks_with_zero(effects):
+    """Labels that would touch are shorter or fewer; that of zero stays."""
+    many = EffectsDisplay.from_result(effects)
+    for display in (many, EffectsDisplay.from_result(effects, terms=["woman"])):
+        for axes in display.axes_:
+            low, high = axes.get_xlim()
+            ticks = axes.get_xticks()
+            shown = ticks[(ticks >= low) & (ticks <= high)]
+            assert len(shown) >= 3 and 0.0 in shown
+            labels = {text.get_text() for text in axes.get_xticklabels()}
+            assert "0" in labels
+    # no room for three
+    _, axes = plt.subplots(1, 1, figsize=(0.5, 2))
+    EffectsDisplay.from_result(effects, terms=["woman"], ax=[axes])
+    assert 0.0 in axes.get_xticks() and len(axes.get_xticks()) < 3
+
+
 def test_axes_given(effects):
     _, axes = plt.subplots(1, 3)
     assert EffectsDisplay.from_result(effects, ax=axes).axes_.tolist() == axes.tolist()
@@ -91,6 +108,10 @@ def test_wrong_choices(effects, wrong, match):
         EffectsDisplay.from_result(effects, **wrong)
 
 
-def test_other_tables(topics):
+def test_other_tables(topics, by_units, texts):
     with pytest.raises(TypeError, match="result must be a table of effects on topics"):
         EffectsDisplay.from_result(topics.top_words(3))
+    meaning = by_units.effects(texts, np.arange(len(texts)) % 3, word="ant", n_permutations=20)
+    with pytest.raises(TypeError, match=r"are drawn by ForestDisplay.from_result\(result\)"):
+        EffectsDisplay.from_result(meaning)
+    assert ForestDisplay.from_result(meaning).ax_.get_yticklabels()[0].get_text() == "length"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.posterior.sentences import with_signs
 from skbayesembed.sgns.effects import (
     _directions,
     context_means,
@@ -114,7 +117,7 @@ def test_planted_effects(model):
     frame = pd.DataFrame({"side": x, "year": rng.normal(size=60)})
     asked = {"word": "word", "axes": ENDS, "n_permutations": 199}
     table = model.effects(texts, frame, **asked)
-    assert table.terms.tolist() == ["side", "year"] and table.axes == ["norm", "side"]
+    assert table.terms.tolist() == ["side", "year"] and table.axes == ["length", "side"]
     assert table.coefficients.shape == (2, 4) and table.interval.shape == (2, 2, 2)
     assert (table.n_occurrences, table.n_documents, table.n_units) == (60, 60, 60)
     assert np.all(table.p_value[0] < 0.02) and table.mean[0, 1] > 4 * table.sd[0, 1]
@@ -124,11 +127,73 @@ def test_planted_effects(model):
     assert "term year" in repr(table) and "60 occurrences" in repr(table)
     again = model.effects(texts, frame, **asked)
     np.testing.assert_array_equal(again.p_value, table.p_value)
+    # what was asked is in the title, the sentences and the frame
+    assert repr(table).startswith("effects on the vector of 'word', 90 % intervals\n")
+    assert "(side: from 'w00', 'w01', and 'w02', below 0, to 'w08', 'w09', and " in repr(table)
+    said = table.sentences["side", "side"]
+    mean, low, high = with_signs(table.mean[0, 1], table.interval[0, 1], table.sd[0, 1])
+    assert said.startswith(
+        "On the axis 'side' the vector of 'word' is further towards 'w08', 'w09', and 'w10' by "
+        f"{mean[1:]} (90% interval of the difference {low} to {high}, p "
+    )
+    assert ") where 'side' is 1 rather than 0, the other terms held constant. The inter" in said
+    assert "; whether it is further towards 'w08'" in table.sentences["side", "year"]
+    said = table.sentences["length", "side"]
+    assert said.startswith("The vector of 'word' differs by a vector of length ")
+    assert "+" not in said and "whether" not in said and "[0." in repr(table)
+    rows = table.to_frame()
+    assert rows.columns.tolist() == (
+        ["word", "term", "axis", "from", "to", "mean", "sd", "low", "high", "p_value"]
+    )
+    assert rows.iloc[1][["word", "from", "to"]].tolist() == (
+        ["word", "w00, w01, w02", "w08, w09, w10"]
+    )
+    assert rows["from"][0] == "" and rows["mean"].tolist() == table.mean.ravel().tolist()
     copies = model.effects(
         texts * 3, pd.concat([frame] * 3), np.tile(np.arange(60), 3), reference=texts, **asked
     )
     np.testing.assert_allclose(copies.mean, table.mean, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(copies.sd, table.sd, rtol=1e-6)
+
+
+def test_what_is_said_of_lengths_and_names(model):
+    """A small p beside an interval from zero is explained, and so is a column without a name."""
+    x = np.arange(60) % 2
+    texts = texts_of(x, np.random.default_rng(1))
+    table = model.effects(texts, x, word=["word", 1], axes={"ends": ("w01", GROUPS[1])})
+    both = table.word
+    assert both == ("word", str(model.words_[1]))
+    assert f"vector of 'word' and {both[1]!r} together, 90" in table._title()
+    assert "(ends: from 'w01', below 0, to 'w08', 'w09', 'w10', and 5 more, above 0)" in repr(table)
+    assert "p is of a permutation test; the interval is cut off at 0, and may begin" in repr(table)
+    assert "(x0: a covariate without a name; give it one with a dict: " in repr(table)
+    assert "without a name" not in repr(model.effects(texts, {"x": x}, word="word"))
+    assert "cut off" not in table.sentences["length", "x0"]
+    interval = table.interval.copy()
+    interval[0, 0, 0] = 0.0
+    below = replace(table, interval=interval, autocorrelation=0.2, autocorrelated=0.9)
+    below = replace(below, residual_correlation=0.1, trend=np.nan)
+    assert (
+        "; p is of an F test, and the interval is cut off at 0; auto"
+        in (below.sentences["length", "x0"])
+    )
+    assert "cut off" not in below.sentences["ends", "x0"] and "p is of an F test;" in repr(below)
+    # a covariate that one document has is told without an interval
+    with pytest.warns(UserWarning, match="no p-value of 'first'"):
+        first = model.effects(texts, {"first": np.arange(60) == 0}, word="word", axes=ENDS)
+    for said in first.sentences.values():
+        assert "where 'first' is 1 rather than 0; one unit alone decides on this" in said
+        assert ". The regression has 60 occurrences in 60 documents from 60 units." in said
+        assert "nan" not in said and "%" not in said
+    assert "nan" not in repr(first) and first.to_frame()[["sd", "p_value"]].isna().all(axis=None)
+    # an occurrence that has no known word around it
+    alone = model.effects([*texts, ["word", "unheard"]], {"x": [*x, 1]}, word="word")
+    assert (alone.n_occurrences, alone.n_left_out) == (60, 1)
+    assert "60 units; 1 more, without a known word around them, left out)" in repr(alone)
+    # effects of small steps keep two digits of their standard errors
+    small = model.effects(texts, {"x": 1e3 * x}, word="word", axes=ENDS)
+    digits = 1 - int(np.floor(np.log10(small.sd.min())))
+    assert digits > 3 and f"{small.mean[0, 1]:+.{digits}f}" in repr(small)
 
 
 def test_permutations_keep_to_units(model):
@@ -187,6 +252,7 @@ def test_refused(model):
     for options, message in (
         ({"axes": {"a": "w01"}}, r"axes\['a'\] must be a pair"),
         ({"axes": {"a": ("w01", "w01")}}, "must have different ends"),
+        ({"axes": {"length": ("w01", "w02")}}, "must not have the name 'length'"),
         ({"window": 0}, "window must be an integer >= 1"),
         ({"n_permutations": 0}, "n_permutations must be"),
         ({"units": x[1:]}, "one label for each of the 150 documents"),

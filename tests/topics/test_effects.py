@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
+from skbayesembed.posterior.sentences import with_signs
 from skbayesembed.topics.effects import unbiased_shares
 from tests.helpers.extras import optional
 
@@ -62,15 +63,24 @@ def test_table(model, data):
     keys = zip(table["topic"].tolist(), table["term"].tolist(), strict=True)
     assert list(table.sentences) == [key for key in keys if key[1] != "(intercept)"]
     said = table.sentences[1, "woman"]
-    low, high = table.interval[1, 1]
+    _, low, high = with_signs(table.mean[1, 1], table.interval[1, 1], table.sd[1, 1])
     assert said.startswith("The mean share of topic 1 (")
-    assert f"{low:+.2f} to {high:+.2f}, p " in said
+    assert f"{low} to {high}, p " in said
     assert ") where 'woman' is 1 rather than 0, the other terms held constant" in said
     assert "with a one-unit increase in 'year'" in table.sentences[1, "year"]
     assert said.endswith(
         " The interval is for another sample of units of the same kind; the regression has 59 "
-        "documents from 20 units. Word vectors are taken as known; units are treated as "
-        "independent."
+        "documents from 20 units. Word vectors are taken as known; the uncertainty of the topics "
+        "is by variational inference, and probably too small; units are treated as independent."
+    )
+    # of the fit by variational inference, and of a document without a known word
+    assert "(59 documents from 20 units; 1 document without a known word left out;" in repr(table)
+    assert "(the uncertainty of the topics is by variational" in repr(table)
+    many = replace(table, n_left_out=5, variational=False)
+    assert "by variational" not in repr(many) + many.sentences[1, "woman"]
+    assert (
+        " 20 units, and leaves out 5 documents without a known word. Word v"
+        in (many.sentences[1, "woman"])
     )
     woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
     assert "where 'm' is 1 rather than 0" in woman.sentences[1, "m"]
@@ -108,10 +118,14 @@ def test_effects_in_time(model, data):
     positive = np.flatnonzero(table.autocorrelated >= 0.5)
     for topic in range(K):
         said = table.sentences[topic, "x0"]
-        assert said.endswith("in time is allowed for.") == (topic in positive)
-        assert said.endswith("no positive autocorrelation in time was found.") != (
-            topic in positive
-        )
+        assert "; autocorrelation in time is allowed for" in said
+        assert said.endswith("though no positive one was found.") != (topic in positive)
+    # the level of what is autocorrelated is hardly known: there are no rows of the constant
+    assert set(table["term"]) == {"x0"} and len(table) == K
+    assert "(intercept)" not in repr(table) and table.terms.tolist() == ["(intercept)", "x0"]
+    np.testing.assert_array_equal(table["mean"], table.mean[1])
+    np.testing.assert_array_equal(table["low"], table.interval[1, :, 0])
+    assert "(x0: a covariate without a name; " in repr(table)
     plain = model.effects(counts, x, units)
     # of independent units about the same
     np.testing.assert_allclose(table.mean[1], plain.mean[1], atol=0.5 * plain.sd[1].max())
@@ -126,8 +140,22 @@ def test_effects_in_time(model, data):
     options = {"design": {"other": other[units], "year": units}, "units": units}
     found = model.effects(drifting, **options, times=units)
     assert found.autocorrelation.max() > 0.2 and np.isnan(found.trend).all()
+    # nothing is said of a line where the year is a term
+    assert "straight line" not in repr(found)
     apart = model.effects(drifting, **options)
     assert found.sd[1].max() > apart.sd[1].max()
+
+
+def test_digits_follow_standard_errors(model, data):
+    """An effect per small step has two digits of its standard error in print."""
+    _, counts, x, units = data
+    table = model.effects(counts, {"seconds": 1e4 * x}, units)
+    digits = 1 - int(np.floor(np.log10(table.sd[1].min())))
+    assert digits > 4 and f"{table.mean[1, 0]:+.{digits}f}" in repr(table)
+    said = table.sentences[0, "seconds"]
+    assert f" by {abs(table.mean[1, 0]):.2e} (90% " in said.replace("by +", "by ").replace(
+        "by -", "by "
+    )
 
 
 def test_copies_of_documents_are_one_unit(model, data):

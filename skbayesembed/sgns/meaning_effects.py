@@ -1,0 +1,255 @@
+"""The table of effects of covariates on the vector of a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..corpus.design import note_on_names
+from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
+from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
+from ..posterior.sentences import (
+    another_sample,
+    decimals,
+    effect,
+    ended,
+    interval_in_words,
+    joined,
+    p_value,
+    side_of_zero,
+    step_between,
+    step_of,
+    with_signs,
+)
+from ..posterior.sources import from_units
+from ..posterior.tables import Column, Table, dashed, p_values, repeated
+
+# What the length of a coefficient is called beside the axes.
+LENGTH = "length"
+# Words of an end of an axis that are named.
+_NAMED = 3
+# Digits after the point in print, at least.
+_DIGITS = 3
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MeaningEffects(Table):
+    """Effects of covariates on the vector of a word, a row for each term and each axis.
+
+    Data frames have a column ``word`` with what was asked, and columns ``from`` and ``to`` with the
+    words at the ends of the axes.
+
+    Attributes
+    ----------
+    terms : ndarray of str of shape (n_terms,)
+        Covariates, without the constant.
+    axes : list of str
+        ``"length"``, then the given axes.
+    coefficients : ndarray of shape (n_terms, n_components)
+        Change of the word's vector with one more of the covariate.
+    covariance : ndarray of shape (n_terms, n_components, n_components)
+        Covariances of the coefficients, by units.
+    mean, sd : ndarray of shape (n_terms, n_axes)
+        Lengths of the coefficients, less what noise adds to them, and their projections on the
+        axes, which have length one; and standard errors. A projection is positive where the word
+        moves towards the second end of the axis.
+    interval : ndarray of shape (n_terms, n_axes, 2)
+        That of a length is cut off at zero.
+    p_value : ndarray of shape (n_terms, n_axes)
+        For no effect: of a length by permutation, or with ``times`` by an F test; of a projection
+        by Student's t. The tests of a length are not made of its interval: p may be small where the
+        interval begins at zero.
+    n_occurrences, n_documents, n_units : int
+        Numbers of occurrences of the word, and of documents and units with it.
+    prob : float
+        Probability of the intervals.
+    word : tuple of str
+        The word, or the words whose occurrences are combined.
+    ends : dict of str to (tuple of str, tuple of str)
+        Words at both ends of each axis, by its name.
+    autocorrelation, autocorrelated, residual_correlation, trend : float or None
+        Of the residuals of units over time, as of a `Regression`, averaged over directions of the
+        vectors by how much units vary along them; None without ``times``.
+    alternating : bool
+        Whether neighboring units are clearly less alike than independent ones.
+    n_left_out : int
+        Further occurrences, without a known word around them, which are left out.
+    zero_one : ndarray of bool of shape (n_terms,) or None
+        Which terms are 0 or 1: sentences compare the two.
+    sentences : dict of (str, str) to str
+        Each effect in words, to be copied, by its axis and term.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> year = {"year": range(15)}
+    >>> effects = model.effects(texts, year, word="cat", axes={"pets": ("sat", "dog")})
+    >>> effects.axes, effects.mean.shape
+    (['length', 'pets'], (1, 2))
+    >>> effects.sentences["length", "year"].split(" of length")[0]
+    "The vector of 'cat' differs by a vector"
+    >>> effects.to_frame()[["word", "axis", "from", "to"]].values.tolist()
+    [['cat', 'length', '', ''], ['cat', 'pets', 'sat', 'dog']]
+    """
+
+    terms: np.ndarray
+    axes: list
+    coefficients: np.ndarray
+    covariance: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    p_value: np.ndarray
+    n_occurrences: int
+    n_documents: int
+    n_units: int
+    prob: float
+    word: tuple[str, ...] = ()
+    ends: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    units_name: str | None = None
+    autocorrelation: float | None = None
+    autocorrelated: float | None = None
+    residual_correlation: float | None = None
+    trend: float | None = None
+    alternating: bool = False
+    zero_one: np.ndarray | None = None
+    n_left_out: int = 0
+
+    @property
+    def of(self) -> str:
+        """What effects are on, in print: the vector of the word, or of the words together."""
+        together = " together" if len(self.word) > 1 else ""
+        return f"the vector of {joined([repr(one) for one in self.word])}{together}"
+
+    @property
+    def sentences(self) -> dict[tuple[str, str], str]:
+        """Each effect in words, to be copied, by its axis and term."""
+        return {
+            (axis, str(term)): self._sentence(j, i)
+            for j, term in enumerate(self.terms)
+            for i, axis in enumerate(self.axes)
+        }
+
+    def _sentence(self, j, i):
+        of, sides, sign, what = self._of(self.axes[i])
+        mean, low, high = with_signs(self.mean[j, i], self.interval[j, i], self.sd[j, i], sign)
+        side = None if sides is None else str(side_of_zero(self.interval[j, i], *sides))
+        decided = sides is not None and side in sides
+        interval = interval_in_words(low, high, self.prob, " of the difference" if decided else "")
+        p = self.p_value[j, i]
+        text = effect(
+            of,
+            self._step(j),
+            held=len(self.terms) > 1,
+            figures=(f"{what}{mean}", f"({interval}, {p_value(p)})"),
+            side=side if decided else None,
+            p=p,
+            sides=sides,
+        )
+        rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
+        known = ["The vectors of its contexts are taken as known"]
+        if i == 0 and self._is_cut_off()[j]:
+            known.append(f"p is of {self._test()}, and the interval is cut off at 0")
+        known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
+        return ended(f"{text}. {rest}. {'; '.join(known)}", None)
+
+    def _of(self, axis):
+        """What an effect is of, words for above and below zero, a positive sign, its unit."""
+        if axis == LENGTH:
+            return self.of, None, "", "a vector of length "
+        below, above = (f"further towards {_some(end)}" for end in self.ends[axis])
+        return f"on the axis {axis!r} {self.of}", (above, below), "+", ""
+
+    def _step(self, j):
+        """What the effect of a term is for, in a sentence."""
+        name = repr(str(self.terms[j]))
+        between = self.zero_one is not None and self.zero_one[j]
+        return step_between(name) if between else step_of(name)
+
+    def _test(self):
+        return "a permutation test" if self.autocorrelation is None else "an F test"
+
+    def _is_cut_off(self):
+        """Terms of which the interval of the length begins at zero while p is small, (n_terms,)."""
+        return (self.interval[:, 0, 0] == 0) & (self.p_value[:, 0] < 1.0 - self.prob)
+
+    def _columns(self):
+        sd, n = known_errors(self.sd, self.interval[..., 0]), len(self.terms)
+        digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
+        signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
+        effects = [
+            f"{x:{sign}.{digits}f}" for x, sign in zip(self.mean.ravel(), signs, strict=True)
+        ]
+        ranges = [
+            "-" if np.isnan(low) else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+            for (low, high), sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
+        ]
+        return [
+            Column("axis", list(self.axes) * n, ("axis",), left=True),
+            Column("effect", effects, ()),
+            Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
+            Column("interval", ranges, (), left=True),
+            Column("p", self.p_value.ravel(), ("p_value",), p_values),
+        ]
+
+    def _series(self):
+        n = len(self.terms)
+        first, second = (
+            ["", *(", ".join(self.ends[axis][i]) for axis in self.axes[1:])] for i in (0, 1)
+        )
+        low, high = self.interval.reshape(-1, 2).T
+        series = super()._series()
+        return {
+            "word": repeated(", ".join(self.word), n * len(self.axes)),
+            "term": series["term"],
+            "axis": np.array(series["axis"], dtype=object),
+            "from": np.array(first * n, dtype=object),
+            "to": np.array(second * n, dtype=object),
+            "mean": self.mean.ravel(),
+            "sd": series["sd"],
+            "low": low,
+            "high": high,
+            "p_value": series["p_value"],
+        }
+
+    def _title(self):
+        return f"effects on {self.of}, {100 * self.prob:g} % intervals"
+
+    def _groups(self):
+        return "term", np.repeat(self.terms, len(self.axes))
+
+    def _about(self):
+        return (
+            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents "
+            f"{from_units(self.n_units, self.units_name)}"
+        )
+
+    def _sampled(self):
+        return "documents" if self.n_units == self.n_documents else "units"
+
+    def _notes(self):
+        of_axes = [
+            f"({axis}: from {_some(low)}, below 0, to {_some(high)}, above 0)"
+            for axis, (low, high) in self.ends.items()
+        ]
+        left_out = f"; {self.n_left_out:,} more, without a known word around them, left out"
+        return [
+            f"({self._about()}{left_out if self.n_left_out else ''})",
+            f"(length: of the change of the vector, less what noise adds to it; p is of "
+            f"{self._test()}; the interval is cut off at 0, and may begin there where p is small)",
+            *of_axes,
+            note_on_time(in_time_of(self), self._sampled(), "effects"),
+            *note_on_names(self.terms),
+            *note_on_one_unit(self.terms, self.interval),
+        ]
+
+
+def _some(words):
+    """Words of an end of an axis, the first of many."""
+    named = [repr(word) for word in words[:_NAMED]]
+    more = len(words) - _NAMED
+    return joined([*named, f"{more} more"] if more > 0 else named)
