@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .deciding import hangs_on_draws, surely
+from .deciding import SIDES, hangs_on_draws, surely
 from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
@@ -69,6 +69,11 @@ _OF_DATA = ("mean", "sd", "interval")
 IN_FRAME = "data frames have the prior's extrapolation from other periods"
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: of the period or of the reference, whichever has fewer)"
+# Verdicts, and what says how sure they are.
+_VERDICTS = {
+    "verdict": ("verdict", "interval", "interval_mcse", "threshold", *SIDES),
+    "seen_verdict": ("seen_verdict", "seen_interval", "seen_prob_increase"),
+}
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
                 "modes_that_matter", "few_pairs", "uses", "seen_interval", "seen_verdict",
@@ -208,7 +213,8 @@ class Result(Bunch):
         pandas.DataFrame
             One row for each answer, without draws. What was asked comes first (words and periods,
             by the names of the method's arguments), so that frames of several answers can be
-            stacked; then the labels of axes.
+            stacked; then the labels of axes. The column ``verdict`` has what the printed table has,
+            such as ``"probably closer"``; the attribute ``verdict`` has no "probably".
 
         Raises
         ------
@@ -323,8 +329,7 @@ class ResultTable(Table):
         ]
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
-                values = self._without_data(name, values)
-                values = self._surely() if name == "verdict" else values
+                values = self._without_data(name, self._surely(name, values))
                 show = self._chances if name.startswith("prob") else _show(name, values)
                 show = _of_both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
@@ -353,9 +358,13 @@ class ResultTable(Table):
         few = self._few[:, None] if values.ndim > 1 else self._few
         return np.where(few, np.nan, values)
 
-    def _surely(self):
-        """Verdicts in print."""
-        return np.ravel(surely(self._result, self._result.get("threshold", 0.0)))
+    def _surely(self, name, values):
+        """Values, of verdicts those that are told: with a "probably" where they are only that."""
+        if name not in _VERDICTS:
+            return values
+        of = {part: self._result.get(part) for part in _VERDICTS[name]}
+        of = {part.removeprefix("seen_"): value for part, value in of.items() if value is not None}
+        return np.broadcast_to(np.ravel(surely(of, of.get("threshold", 0.0))), values.shape)
 
     @cached_property
     def _hangs(self):
@@ -386,7 +395,7 @@ class ResultTable(Table):
                 ahead = "" if name == "interval" else f"{name}_"
                 series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
             else:
-                series[name] = values
+                series[name] = self._surely(name, values)
         errors = self._result.get("interval_mcse")
         if errors is not None:
             low, high = np.reshape(errors, (-1, 2)).T
@@ -403,7 +412,11 @@ class ResultTable(Table):
         return self._about.title
 
     def _notes(self):
-        same = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        same = [
+            (name, self._surely(name, values)[0])
+            for name, values, varies in self._values()
+            if not varies
+        ]
         once = [(name, value) for name, value in same if name != "sentence"]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
         # a verdict says so in a sentence of its own

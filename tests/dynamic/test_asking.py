@@ -450,7 +450,7 @@ def test_verdicts_on_changes(interval, few, verdict):
     [(0.99, "drew closer (P = 0.99)"), (0.96, "probably drew closer (P = 0.96)")],
 )
 def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
-    """In sentences and in print, below the probability of a 95 % interval."""
+    """In sentences, in print and in data frames, below the probability of a 95 % interval."""
     found = mode.similarity_change("w01", "w02")
     found.update(
         interval=np.array([0.1, 0.4]), verdict="closer", prob_increase=proba, few_pairs=(False,) * 2
@@ -460,6 +460,8 @@ def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
     assert f" from 1900 to 1901; they {told}. The rarer word" in sentence
     assert ". How large the change is, and whether it is decided, depends on diff" in sentence
     assert ("probably closer" in repr(found)) == (proba < 0.975)
+    told = "closer" if proba >= 0.975 else "probably closer"
+    assert found.to_frame()["verdict"].tolist() == [told]
     assert found.verdict == "closer" and "units_seen" in repr(found)
 
 
