@@ -17,12 +17,13 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.periods import find_two
+from ..posterior.tables import cut_list
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
-from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, similarity_title
+from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, titles_of
 from .asking import DynamicAskingMixin
 from .change import (
     Changes,
@@ -222,8 +223,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
         text = text_of(self, chosen, a, b)
         where |= {"pairs": text.pairs, "few_pairs": text.few}
-        title = similarity_title(a, b)
-        about: dict[str, Any] = {"title": title, "axes": _over(where), "asked": labels_of(a, b)}
+        about: dict[str, Any] = {"axes": _over(where), "asked": labels_of(a, b), **titles_of(a, b)}
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
         return self._with_little(found, lacking(self, chosen, a, b))
@@ -277,7 +277,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where["reference"] = self.periods_.labels[at]
         phrase = phrase_of(self, word, "word")
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
-        title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
+        itself = f"to itself in {where['reference']}"
+        title, whole = (f"similarity of {phrase.named(cut=cut)} {itself}" for cut in (True, False))
         question = cosines_at(self, now, then, SelfCosines)
         # a cosine with a period without data says nothing, whatever the other has
         mine, of_reference = (text_of(self, periods, phrase) for periods in (chosen, [at]))
@@ -286,13 +287,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
         lacks, reason = lacking(self, chosen, phrase), mine.reason
         if of_reference.few.any():
             ended = f"in {where['reference']}, the reference ({of_reference.lack(0)}))"
-            lacks = [f"(too little text: of {phrase.label!r} {ended}"]
+            lacks = [f"(too little text: of {cut_list(phrase.label)!r} {ended}"]
 
             def reason(_):
                 return of_reference.reason(0, f"in {where['reference']}")
 
         about: dict[str, Any] = {
             "title": title,
+            "whole": whole,
             "axes": _over(where),
             "asked": {"word": phrase.label},
         }
@@ -361,10 +363,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
         start, end = (self.periods_.labels[t] for t in (before, after))
-        similarity = similarity_title(a, b)
-        title = f"change of the {similarity} from {start} to {end}"
+        similarity = titles_of(a, b)
+        titles = {x: f"change of the {of} from {start} to {end}" for x, of in similarity.items()}
         asked = labels_of(a, b) | {"start": start, "end": end}
-        found = difference(self, later, former, prob, title=title, asked=asked)
+        found = difference(self, later, former, prob, **titles, asked=asked)
         _note_settings(self, found)
         _note_seen(self, found, [before, after], a, b)
         without_data(found, any(found.few_pairs))
@@ -375,7 +377,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 # the prior alone would say it
                 found.prob_increase = np.nan
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
-        found.sentence = sentence_on_change(found, similarity, (start, end))
+        found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
         return found._noting(*lacking(self, [before, after], a, b))
 
     def drift(

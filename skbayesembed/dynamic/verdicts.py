@@ -172,9 +172,9 @@ def sentences_on_periods(found, reason):
 
 def _in_period(found, i, label, reason):
     if found.few_pairs[i]:
-        return f"There are too few data on the {found.title} in {label}: {reason(i)}."
+        return f"There are too few data on the {found._whole} in {label}: {reason(i)}."
     one = {"mean": found.mean[i], "interval": found.interval[i]}
-    text = f"The {found.title} is {estimate(one, found.source, found.prob)} in {label}"
+    text = f"The {found._whole} is {estimate(one, found.source, found.prob)} in {label}"
     return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
 
 

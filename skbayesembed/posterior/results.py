@@ -24,6 +24,7 @@ from .tables import (
     Table,
     amounts,
     both_amounts,
+    cut_lists,
     dashed,
     frame_of,
     p_values,
@@ -107,6 +108,8 @@ class About:
         Name of the column in which the units were given.
     asked : mapping of str to object
         What was asked, as words and periods, by the names of arguments: columns of data frames.
+    whole : str or None
+        The title where nothing is cut, for sentences and data frames; None for ``title``.
     """
 
     title: str | None = None
@@ -119,6 +122,7 @@ class About:
     of_units: int | None = None
     units_name: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
+    whole: str | None = None
 
 
 class Result(Bunch):
@@ -174,6 +178,11 @@ class Result(Bunch):
     def title(self) -> str | None:
         """What the result is about."""
         return self._about.title
+
+    @property
+    def _whole(self) -> str | None:
+        """The title with all words of lists, as sentences have it."""
+        return self._about.whole or self._about.title
 
     @property
     def of_units(self) -> int | None:
@@ -324,7 +333,13 @@ class ResultTable(Table):
     def _found(self):
         # texts of labels are made of the rows that are printed
         columns = [
-            Column(name, labels, (name,), _texts, left=not _numbers(self._about.axes[name]))
+            Column(
+                name,
+                labels,
+                (name,),
+                cut_lists if name == "word" else _texts,
+                left=not _numbers(self._about.axes[name]),
+            )
             for name, labels in self._labels().items()
         ]
         for name, values, varies in self._values():

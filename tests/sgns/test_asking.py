@@ -99,6 +99,35 @@ def test_lists_and_axes_stand_for_words(fitted, by_model):
         assert row.mean[place] == pytest.approx(found[2].mean)
 
 
+def test_lists_are_cut_in_print_alone(mode):
+    """Data frames and sentences have all words; sentences say that a list is a mean."""
+    pytest.importorskip("pandas")
+    words = [f"w{i:02}" for i in range(1, 6)]
+    whole, cut = ", ".join(words), "w01, w02, w03 (+2)"
+    found = mode.similarity(words, "w07")
+    assert found.title == f"similarity of the mean of '{cut}' and 'w07'"
+    frame = found.to_frame(sentence=True)
+    assert frame[["a", "b"]].values.tolist() == [[whole, "w07"]]
+    told = f"he similarity of the mean of '{whole}' and 'w07'"
+    assert frame["sentence"][0].startswith(f"T{told} is ")
+    other = mode.similarity(["w08"], "w07")
+    apart = mode.contrast(found, other)
+    assert apart.to_frame()["a"].tolist() == [told[3:]] and f"he {told[3:]}" in apart.sentence
+    apart = mode.similarity_difference((words, "w07"), ("w08", "w07"))
+    assert apart.to_frame()["first"].tolist() == [told[3:]] and cut in apart.title
+    axis = mode.axis(words, "w08")
+    for table, asked in (
+        (mode.most_similar(words, 2), {"nearest_to": whole}),
+        (mode.nearer("w07", [words, "w08"]), {"word": whole}),
+        (mode.project([words, "w08"], axis), {"word": whole, "axis": f"w08 -> {whole}"}),
+    ):
+        frame = table.to_frame()
+        assert all(value in frame[name].tolist() for name, value in asked.items())
+        assert cut in repr(table) and whole not in repr(table)
+    lists = words, ["w06", "w07"], ["w08"], ["w09"]
+    assert mode.weat(*lists).to_frame()["X"].tolist() == [whole]
+
+
 def test_a_list_moves_as_its_words_do(mode):
     """The cosine of two lists along every deviation, by central differences."""
     d, step = mode._sampling.deviations, 1e-4
