@@ -17,6 +17,7 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.periods import find_two
+from ..posterior.deciding import NO_DATA
 from ..posterior.tables import cut_list
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
@@ -373,7 +374,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":
             found.verdict = verdict_on_change(found)
-            if found.verdict == "no data":
+            if found.verdict == NO_DATA:
                 # the prior alone would say it
                 found.prob_increase = np.nan
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
@@ -479,7 +480,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
                 found.verdict = verdict_on_drift(found)
-                if found.verdict == "no data":
+                if found.verdict == NO_DATA:
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
                 else:

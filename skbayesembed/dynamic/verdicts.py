@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import note_on_draws, only_probable, said_of_draws
+from ..posterior.deciding import NO_DATA, note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import chance, ended, estimate, side_of_zero
 from ..posterior.sources import FEWEST_USES, from_units, later_name
 from .predict import diffusion_draws
@@ -78,7 +78,7 @@ def _settings(settings):
 def verdict_on_drift(found):
     """What `drift` found with a threshold, one of five short texts."""
     if _has_no_data(found):
-        return "no data"
+        return NO_DATA
     low, high = found.interval
     if low > found.threshold:
         return "drifted"
@@ -91,9 +91,7 @@ def verdict_on_drift(found):
 
 def verdict_on_change(found):
     """What `similarity_change` found, one of four short texts."""
-    return (
-        "no data" if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
-    )
+    return NO_DATA if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
 
 
 def notes_on_verdict(found, proba, value):
@@ -120,7 +118,7 @@ def notes_on_verdict(found, proba, value):
     low, high = found.interval
     tail = 0.5 * (1.0 - found.prob)
     decided = low > value, high < value
-    if found.source == "units" or found.verdict == "no data":
+    if found.source == "units" or found.verdict == NO_DATA:
         return []
     on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..corpus.design import INTERCEPT
+from ..posterior.deciding import NO_DATA
 from ..posterior.naming import named
-from ..posterior.results import NO_DATA, Result
+from ..posterior.results import Result
 from ..posterior.tables import both_amounts, bounded, cut_list, cut_lists, p_values
 from ..sgns.neighbours import order_note
 

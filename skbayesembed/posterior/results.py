@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .deciding import SIDES, hangs_on_draws, surely
+from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
 from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
@@ -63,9 +63,7 @@ _OF_PARETO = (
 _HEADS = {"seen": "by snippet", "seen_alike": "by unit"}
 # Of effective units.
 _UNITS = ("n_units", "units")
-# What verdicts are where the prior alone would answer, entries that are then not printed, and where
-# they are.
-NO_DATA = "no data"
+# Entries that are not printed where the prior alone would answer, and where they are then.
 _OF_DATA = ("mean", "sd", "interval")
 IN_FRAME = "data frames have the prior's extrapolation from other periods"
 # Of answers that hold periods against one of them.
