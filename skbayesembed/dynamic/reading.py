@@ -17,7 +17,7 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.periods import find_two
-from ..posterior.deciding import NO_DATA
+from ..posterior.deciding import NO_DATA, NOT_MIXED
 from ..posterior.tables import cut_list
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
@@ -334,7 +334,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
             ``verdict`` sums up, if there is an interval. It is ``"no data"`` if one of the periods
             has too little text, so that the answer follows from the prior and other periods; else
-            ``"closer"`` if the whole interval is above zero, ``"apart"`` if it is below, and
+            ``"not mixed"`` if the chains have not mixed (of intervals by draws); else ``"closer"``
+            if the whole interval is above zero, ``"apart"`` if it is below, and
             ``"not decided"`` otherwise. Too little text means fewer than 10 uses of a word (if uses
             are not known, 10 times the pairs that one makes, or 50 pairs), or fewer than 3 units
             of the period with the word (fewer than all, if the period has one or two units);
@@ -423,7 +424,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``n_units``, the smaller of the two.
 
             ``verdict`` sums up, if there is a threshold and an interval: ``"no data"`` if there is
-            too little text in one of the periods; else ``"drifted"`` if the whole interval is above
+            too little text in one of the periods, ``"not mixed"`` if the chains have not mixed
+            (of intervals by draws); else ``"drifted"`` if the whole interval is above
             the threshold, ``"no drift"`` if it is below; else ``"not decided"``, or ``"not known"``
             if ``known`` is below 0.1 (95 % of the prior's standard deviation are left) for want of
             data, and not because units differ. The interval decides, not ``prob_exceeds``: see
@@ -483,7 +485,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 if found.verdict == NO_DATA:
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
-                else:
+                elif found.verdict != NOT_MIXED:
                     found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import NO_DATA, note_on_draws, only_probable, said_of_draws
+from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import chance, ended, estimate, side_of_zero
-from ..posterior.sources import FEWEST_USES, from_units, later_name
+from ..posterior.sources import FEWEST_USES, from_units, is_unmixed, later_name
 from .predict import diffusion_draws
 from .seen import amount_of
 
@@ -76,9 +76,11 @@ def _settings(settings):
 
 
 def verdict_on_drift(found):
-    """What `drift` found with a threshold, one of five short texts."""
+    """What `drift` found with a threshold, one of six short texts."""
     if _has_no_data(found):
         return NO_DATA
+    if is_unmixed(found.source):
+        return NOT_MIXED
     low, high = found.interval
     if low > found.threshold:
         return "drifted"
@@ -90,8 +92,12 @@ def verdict_on_drift(found):
 
 
 def verdict_on_change(found):
-    """What `similarity_change` found, one of four short texts."""
-    return NO_DATA if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
+    """What `similarity_change` found, one of five short texts."""
+    if _has_no_data(found):
+        return NO_DATA
+    if is_unmixed(found.source):
+        return NOT_MIXED
+    return str(side_of_zero(found.interval, "closer", "apart"))
 
 
 def notes_on_verdict(found, proba, value):
@@ -118,7 +124,7 @@ def notes_on_verdict(found, proba, value):
     low, high = found.interval
     tail = 0.5 * (1.0 - found.prob)
     decided = low > value, high < value
-    if found.source == "units" or found.verdict == NO_DATA:
+    if found.source == "units" or found.verdict in (NO_DATA, NOT_MIXED):
         return []
     on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):
@@ -256,5 +262,6 @@ def _ended(parts, found, periods):
     """Sentences with those on how much text there is, and on what the answer rests on besides."""
     text = f"{'. '.join(parts)}. {_seen(found, periods)}"
     text = ended(text, found.source, found.get("n_units", np.inf), found)
-    of_verdict = ", and whether it is decided, depends" if "verdict" in found else " depends"
+    decides = found.get("verdict", NOT_MIXED) != NOT_MIXED
+    of_verdict = ", and whether it is decided, depends" if decides else " depends"
     return f"{text} How large the change is{of_verdict} on {_settings(found.settings)}."

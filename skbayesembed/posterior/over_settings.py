@@ -10,6 +10,7 @@ import numpy as np
 
 from .deciding import NO_DATA, surely
 from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
+from .sources import is_unmixed
 from .tables import Column, Table, cut_lists, dashed
 
 # Entries of a sequence that are printed.
@@ -151,7 +152,9 @@ class OverSettings(Table):
             of = f"{of} ({title})" if entry else f" of the {title}"
         ends = list(dict.fromkeys(shown(mean.min(), mean.max())))
         where = "is" if len(ends) == 1 else "lies between"
-        shared = self._shared(rows, lambda value: shown(value)[0]) if rows.size > 1 else ""
+        unmixed = is_unmixed(self.source)
+        several = rows.size > 1 and not unmixed
+        shared = self._shared(rows, lambda value: shown(value)[0]) if several else ""
         if self.prob is not None:
             shared = shared.replace("intervals", f"of the {100 * self.prob:g}% intervals")
         text = f", the estimate{of} {where} {' and '.join(ends)}{shared}"
@@ -160,7 +163,7 @@ class OverSettings(Table):
             return text
         value, (low, high) = self.mean[mine[0]], self.interval[mine[0]]
         own = f". With our own setting ({self._values(mine)}) it is {shown(value)[0]}"
-        if self.prob is None or not np.isfinite([low, high]).all():
+        if self.prob is None or unmixed or not np.isfinite([low, high]).all():
             return f"{text}{own}"
         return f"{text}{own} ({interval_in_words(*shown(low, high), self.prob)})"
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
-from ..posterior.sources import FEW_UNITS, from_units, later_name
+from ..posterior.sources import FEW_UNITS, from_units, is_unmixed, later_name
 from ..posterior.summary import hdi_interval
 
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
@@ -85,7 +85,7 @@ def verdict_on_change(found, units, interval=None):
 
     ``interval`` is that of ``found`` unless another is given.
     """
-    if found.source.split(", ")[0] == "unmixed":
+    if is_unmixed(found.source):
         return NOT_MIXED
     if np.any(few_data(found.snippets, found.get("units"), units)):
         return NO_DATA

@@ -69,7 +69,8 @@ class Nearer(Table):
     verdict : str or None
         ``"nearest"`` (the first row is) if the intervals of all differences are above zero and its
         ``prob_nearest`` is ``prob`` or more, else ``"not decided"``; ``"no data"`` if one of the
-        words has too little text in the period (``few``). None for a point estimate or one row.
+        words has too little text in the period (``few``), ``"not mixed"`` if the chains have not
+        mixed (of intervals by draws). None for a point estimate or one row.
     sentence : str or None
         The first row in words, to be copied; None if there is one row.
 

@@ -174,8 +174,9 @@ class AskingMixin:
             between them.
 
             ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
-            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``; or
-            ``"no data"`` if an answer over time has too little text: fewer than 10 uses of a word
+            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``;
+            ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
+            if an answer over time has too little text: fewer than 10 uses of a word
             in a period, or fewer than 3 units with it (``few_pairs``, see
             `DynamicSGNS.similarity_change`). ``sentence`` states a single difference in words, to
             be copied.

@@ -428,7 +428,10 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
 )
 def test_verdicts(interval, more, verdict):
     found = {"interval": interval, "threshold": 1.0, "known": 0.5, "few_pairs": (False, False)}
-    assert verdict_on_drift(Bunch(**(found | more))) == verdict
+    found |= {"source": "posterior"} | more
+    assert verdict_on_drift(Bunch(**found)) == verdict
+    mixed = verdict if verdict == "no data" else "not mixed"
+    assert verdict_on_drift(Bunch(**found | {"source": "unmixed"})) == mixed
 
 
 @pytest.mark.parametrize(
@@ -441,8 +444,10 @@ def test_verdicts(interval, more, verdict):
     ],
 )
 def test_verdicts_on_changes(interval, few, verdict):
-    found = Bunch(interval=interval, few_pairs=(few, False))
+    found = Bunch(interval=interval, few_pairs=(few, False), source="posterior")
     assert verdict_on_change(found) == verdict
+    found.source = "unmixed"
+    assert verdict_on_change(found) == ("no data" if few else "not mixed")
 
 
 @pytest.mark.parametrize(

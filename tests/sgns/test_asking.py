@@ -128,6 +128,24 @@ def test_lists_are_cut_in_print_alone(mode):
     assert mode.weat(*lists).to_frame()["X"].tolist() == [whole]
 
 
+def test_chains_that_have_not_mixed_have_no_interval_and_no_verdict():
+    """In sentences, which say that the answer is not to be used."""
+    model = fit(solver="gibbs", draws=40, warmup=20, chains=2).set_params(uncertainty="model")
+    model.posterior_.attrs["converged"] = False
+    first, second = model.similarity("w00", "w01"), model.similarity("w00", "w02")
+    nearer, apart = model.nearer("w00", ["w01", "w02"]), model.contrast(first, second)
+    assert nearer.verdict == apart.verdict == "not mixed"
+    assert "verdict: not mixed" in repr(nearer) and "It is not known whether" in nearer.sentence
+    assert apart.sentence.startswith("The difference between the similarity")
+    project = model.project(["w00"], model.axis("w01", "w02"))
+    for text in (first.sentence, nearer.sentence, apart.sentence, *project.sentences.values()):
+        assert "% interval" not in text and "(no interval)" in text
+        assert text.endswith(". The chains have not mixed, so this answer is not to be used.")
+    model.posterior_.attrs["converged"] = True
+    again = model.contrast(first, second)
+    assert again.verdict != "not mixed" and "(90% interval" in again.sentence
+
+
 def test_a_list_moves_as_its_words_do(mode):
     """The cosine of two lists along every deviation, by central differences."""
     d, step = mode._sampling.deviations, 1e-4
