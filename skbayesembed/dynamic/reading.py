@@ -42,6 +42,7 @@ from .verdicts import (
     notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
+    sentences_on_itself,
     sentences_on_periods,
     settings_of,
     verdict_on_change,
@@ -300,7 +301,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             "asked": {"word": phrase.label},
         }
         found = ask(self, question, prob, **about, **where)
-        found.sentences = sentences_on_periods(found, reason)
+        found.sentences = sentences_on_itself(found, phrase.named(), reason)
         return self._with_little(found, lacks)
 
     def similarity_change(

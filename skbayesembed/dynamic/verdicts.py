@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
-from ..posterior.sentences import chance, ended, estimate, side_of_zero
+from ..posterior.sentences import capital, chance, ended, estimate, side_of_zero
 from ..posterior.sources import FEWEST_USES, from_units, is_unmixed, later_name
 from .predict import diffusion_draws
 from .seen import amount_of
@@ -171,14 +171,43 @@ def sentences_on_periods(found, reason):
 
     ``reason(i)`` says why there is too little text in a period, a clause.
     """
-    return {label: _in_period(found, i, label, reason) for i, label in enumerate(found.periods)}
+    of = f"the {found._whole}"
+    return _by_period(
+        found,
+        lambda i, label: f"on {of} in {label}: {reason(i)}",
+        lambda value, label: f"{capital(of)} is {value} in {label}",
+    )
 
 
-def _in_period(found, i, label, reason):
+def sentences_on_itself(found, word, reason):
+    """The same of the similarity of a word, as sentences call it, to itself in a reference."""
+    reference = found.reference
+    sentences = _by_period(
+        found,
+        lambda i, label: f"to compare {word} in {label} with {word} in {reference}: {reason(i)}",
+        lambda value, label: (
+            f"The cosine of the vectors of {word} in {label} and in {reference} is {value}; it "
+            "would be 1 if they had the same direction"
+        ),
+    )
+    if reference in sentences and not found.few_pairs[list(sentences).index(reference)]:
+        sentences[reference] = (
+            f"{reference} is the reference, with which {word} is compared in other periods; the "
+            "cosine with itself is 1."
+        )
+    return sentences
+
+
+def _by_period(found, few, said):
+    """Sentences by period: ``few`` ends those without data, ``said`` makes the others."""
+    return {label: _in_period(found, i, label, few, said) for i, label in enumerate(found.periods)}
+
+
+def _in_period(found, i, label, few, said):
     if found.few_pairs[i]:
-        return f"There are too few data on the {found._whole} in {label}: {reason(i)}."
+        return f"There are too few data {few(i, label)}."
     one = {"mean": found.mean[i], "interval": found.interval[i]}
-    text = f"The {found._whole} is {estimate(one, found.source, found.prob)} in {label}"
+    text = said(estimate(one, found.source, found.prob), label)
     return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
 
 

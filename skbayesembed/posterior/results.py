@@ -343,7 +343,7 @@ class ResultTable(Table):
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
                 values = self._without_data(name, self._surely(name, values))
-                show = self._chances if name.startswith("prob") else _show(name, values)
+                show = self._chances if _is_chance(name) else _show(name, values)
                 show = _of_both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
@@ -383,6 +383,10 @@ class ResultTable(Table):
     def _hangs(self):
         found = self._result
         return np.asarray(hangs_on_draws(found, found.get("threshold", 0.0)))
+
+    def _shown_once(self, name, value):
+        """Text of an entry that is the same in all rows."""
+        return (self._chances if _is_chance(name) else _texts)([value])[0]
 
     def _left_out(self):
         # units of both periods say what the fewest of them are
@@ -431,7 +435,7 @@ class ResultTable(Table):
             if not varies
         ]
         once = [(name, value) for name, value in same if name != "sentence"]
-        notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
+        notes = [f"{name}: {self._shown_once(name, value)}" for name, value in once]
         # a verdict says so in a sentence of its own
         if self._few.any() and "verdict" not in self._result:
             notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {IN_FRAME})")
@@ -456,6 +460,11 @@ class ResultTable(Table):
 
 def _of_both(values):
     return both_amounts(*np.transpose(values))
+
+
+def _is_chance(name):
+    """Whether an entry is a probability."""
+    return name.startswith("prob") or name == "never"
 
 
 def _is_plain(value):

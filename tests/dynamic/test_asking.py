@@ -186,6 +186,14 @@ def test_self_similarity(by_model, fitted):
     x = unit(by_model.trajectory("w02").draws)
     np.testing.assert_allclose(found.draws, np.sum(x * x[:, [1]], axis=-1), atol=1e-5)
     assert found.reference == 1901 and found.periods == [1900, 1901, 1902]
+    assert not found.few_pairs.any() and list(found.sentences) == found.periods
+    assert found.sentences[1900].startswith(
+        f"The cosine of the vectors of 'w02' in 1900 and in 1901 is {found.mean[0]:.2f} ("
+    )
+    assert "; it would be 1 if they had the same direction." in found.sentences[1900]
+    # with itself there is nothing to be uncertain of
+    assert found.sentences[1901].startswith("1901 is the reference, with which 'w02' is compared")
+    assert "interval" not in found.sentences[1901]
     by_units = fitted.self_similarity("w02", periods=[1902])
     cosine = fitted.drift("w02", distance="cosine")
     assert by_units.mean[0] == pytest.approx(1 - cosine.mean)
