@@ -190,6 +190,10 @@ def test_sentences():
         "With our own setting (window 0) it is 0.25 (90% interval 0.10 to 0.50). The sign is the "
         "same in all 3 settings."
     )
+    # chains that have not mixed have no intervals
+    unmixed = rows_with([0.25, 0.4, 0.45], ends)._resting_on("unmixed").sentence
+    assert "interval" not in unmixed and "our own setting (window 0) it is 0.25. The" in unmixed
+    assert unmixed.endswith("The chains have not mixed, so this answer is not to be used.")
     # settings that fail, and those without data
     nan, mean, more = [np.nan] * 2, [120.0, 150.0, np.nan, 140.0], {"proba_of": "prob_positive"}
     verdicts = ["larger", "not decided", "", "no data"]
