@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings, regress
 from skbayesembed.common.warnings import note_user
-from skbayesembed.settings import OverSettings
+from skbayesembed.posterior.over_settings import OverSettings
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -190,6 +190,10 @@ def test_sentences():
         "With our own setting (window 0) it is 0.25 (90% interval 0.10 to 0.50). The sign is the "
         "same in all 3 settings."
     )
+    # chains that have not mixed have no intervals
+    unmixed = rows_with([0.25, 0.4, 0.45], ends)._resting_on("unmixed").sentence
+    assert "interval" not in unmixed and "our own setting (window 0) it is 0.25. The" in unmixed
+    assert unmixed.endswith("The chains have not mixed, so this answer is not to be used.")
     # settings that fail, and those without data
     nan, mean, more = [np.nan] * 2, [120.0, 150.0, np.nan, 140.0], {"proba_of": "prob_positive"}
     verdicts = ["larger", "not decided", "", "no data"]
@@ -370,14 +374,27 @@ def test_an_own_answer_without_data_is_told_before_the_first_fit(capfd):
 
 def test_distances_of_settings_are_not_compared():
     """Each is held against a threshold of its own: their sentence has verdicts instead."""
-    verdicts = {2: "drifted", 3: "no drift"}
+    verdicts, proba = {2: "drifted", 3: "no drift"}, {2: 0.96, 3: 0.01}
 
     def question(fitted):
-        ends = np.array([0.1, 0.3])
-        return Bunch(mean=0.2, interval=ends, prob_exceeds=0.5, verdict=verdicts[fitted.window])
+        window = fitted.window
+        about = {"prob_exceeds": proba[window], "threshold": 0.1 * window}
+        return Bunch(mean=0.2, interval=np.array([0.1, 0.3]), verdict=verdicts[window], **about)
 
     model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
     texts = ["the cat sat", "a dog sat"] * 10
-    said = over_settings(model, texts, question, {"window": [2, 3]}, own=False).sentence
-    assert "a threshold of its own (window=2: drifted, window=3: no drift)" in said
+    table = over_settings(model, texts, question, {"window": [2, 3]}, own=False)
+    said = table.sentence
+    assert "threshold of its own (window=2: probably drifted, window=3: no drift)" in said
     assert "contain" not in said
+    head, first, _ = repr(table).splitlines()[:3]
+    assert " threshold  P(> threshold)  verdict" in head
+    assert first.split()[-5:] == ["0.300]", "0.200", "0.96", "probably", "drifted"]
+    pytest.importorskip("pandas")
+    frame = table.to_frame()
+    assert frame["threshold"].tolist() == pytest.approx([0.2, 0.3])
+    assert frame["verdict"].tolist() == ["probably drifted", "no drift"]
+    # a setting that fails has none
+    verdicts.pop(3)
+    table = over_settings(model, texts, question, {"window": [2, 3]}, own=False)
+    np.testing.assert_allclose(table.threshold, [0.2, np.nan])

@@ -42,7 +42,7 @@ def moved(fitted):
     """Whether some words have drifted."""
     words = ["peace", "union", "energy"]
     found = [fitted.drift(word, 1800, 2000) for word in words]
-    names = ("mean", "interval", "prob_exceeds", "verdict")
+    names = ("mean", "interval", "threshold", "prob_exceeds", "verdict")
     return Bunch(terms=words, prob=0.9, **{name: [one[name] for one in found] for name in names})
 
 

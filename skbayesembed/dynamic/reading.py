@@ -17,12 +17,14 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.periods import find_two
+from ..posterior.deciding import NO_DATA, NOT_MIXED
+from ..posterior.tables import cut_list
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
-from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, similarity_title
+from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, titles_of
 from .asking import DynamicAskingMixin
 from .change import (
     Changes,
@@ -40,6 +42,7 @@ from .verdicts import (
     notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
+    sentences_on_itself,
     sentences_on_periods,
     settings_of,
     verdict_on_change,
@@ -222,8 +225,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
         text = text_of(self, chosen, a, b)
         where |= {"pairs": text.pairs, "few_pairs": text.few}
-        title = similarity_title(a, b)
-        about: dict[str, Any] = {"title": title, "axes": _over(where), "asked": labels_of(a, b)}
+        about: dict[str, Any] = {"axes": _over(where), "asked": labels_of(a, b), **titles_of(a, b)}
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
         return self._with_little(found, lacking(self, chosen, a, b))
@@ -277,7 +279,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where["reference"] = self.periods_.labels[at]
         phrase = phrase_of(self, word, "word")
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
-        title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
+        itself = f"to itself in {where['reference']}"
+        title, whole = (f"similarity of {phrase.named(cut=cut)} {itself}" for cut in (True, False))
         question = cosines_at(self, now, then, SelfCosines)
         # a cosine with a period without data says nothing, whatever the other has
         mine, of_reference = (text_of(self, periods, phrase) for periods in (chosen, [at]))
@@ -286,18 +289,19 @@ class DynamicReadingMixin(DynamicAskingMixin):
         lacks, reason = lacking(self, chosen, phrase), mine.reason
         if of_reference.few.any():
             ended = f"in {where['reference']}, the reference ({of_reference.lack(0)}))"
-            lacks = [f"(too little text: of {phrase.label!r} {ended}"]
+            lacks = [f"(too little text: of {cut_list(phrase.label)!r} {ended}"]
 
             def reason(_):
                 return of_reference.reason(0, f"in {where['reference']}")
 
         about: dict[str, Any] = {
             "title": title,
+            "whole": whole,
             "axes": _over(where),
             "asked": {"word": phrase.label},
         }
         found = ask(self, question, prob, **about, **where)
-        found.sentences = sentences_on_periods(found, reason)
+        found.sentences = sentences_on_itself(found, phrase.named(), reason)
         return self._with_little(found, lacks)
 
     def similarity_change(
@@ -331,7 +335,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
             ``verdict`` sums up, if there is an interval. It is ``"no data"`` if one of the periods
             has too little text, so that the answer follows from the prior and other periods; else
-            ``"closer"`` if the whole interval is above zero, ``"apart"`` if it is below, and
+            ``"not mixed"`` if the chains have not mixed (of intervals by draws); else ``"closer"``
+            if the whole interval is above zero, ``"apart"`` if it is below, and
             ``"not decided"`` otherwise. Too little text means fewer than 10 uses of a word (if uses
             are not known, 10 times the pairs that one makes, or 50 pairs), or fewer than 3 units
             of the period with the word (fewer than all, if the period has one or two units);
@@ -361,21 +366,21 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
         start, end = (self.periods_.labels[t] for t in (before, after))
-        similarity = similarity_title(a, b)
-        title = f"change of the {similarity} from {start} to {end}"
+        similarity = titles_of(a, b)
+        titles = {x: f"change of the {of} from {start} to {end}" for x, of in similarity.items()}
         asked = labels_of(a, b) | {"start": start, "end": end}
-        found = difference(self, later, former, prob, title=title, asked=asked)
+        found = difference(self, later, former, prob, **titles, asked=asked)
         _note_settings(self, found)
         _note_seen(self, found, [before, after], a, b)
         without_data(found, any(found.few_pairs))
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":
             found.verdict = verdict_on_change(found)
-            if found.verdict == "no data":
+            if found.verdict == NO_DATA:
                 # the prior alone would say it
                 found.prob_increase = np.nan
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
-        found.sentence = sentence_on_change(found, similarity, (start, end))
+        found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
         return found._noting(*lacking(self, [before, after], a, b))
 
     def drift(
@@ -420,7 +425,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``n_units``, the smaller of the two.
 
             ``verdict`` sums up, if there is a threshold and an interval: ``"no data"`` if there is
-            too little text in one of the periods; else ``"drifted"`` if the whole interval is above
+            too little text in one of the periods, ``"not mixed"`` if the chains have not mixed
+            (of intervals by draws); else ``"drifted"`` if the whole interval is above
             the threshold, ``"no drift"`` if it is below; else ``"not decided"``, or ``"not known"``
             if ``known`` is below 0.1 (95 % of the prior's standard deviation are left) for want of
             data, and not because units differ. The interval decides, not ``prob_exceeds``: see
@@ -477,10 +483,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
                 found.verdict = verdict_on_drift(found)
-                if found.verdict == "no data":
+                if found.verdict == NO_DATA:
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
-                else:
+                elif found.verdict != NOT_MIXED:
                     found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)

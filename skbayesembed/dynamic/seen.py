@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..posterior.sources import FEW_UNITS, FEWEST_USES
+from ..posterior.tables import cut_list
 from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.
@@ -143,7 +144,7 @@ def lacking(estimator, periods, *phrases):
     for phrase in phrases:
         text = text_of(estimator, periods, phrase)
         where = [f"{labels[periods[i]]} ({text.lack(i)})" for i in np.flatnonzero(text.few)]
-        parts += [f"of {phrase.label!r} in {', '.join(where)}"] if where else []
+        parts += [f"of {cut_list(phrase.label)!r} in {', '.join(where)}"] if where else []
     return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
 
 

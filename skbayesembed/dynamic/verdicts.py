@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import note_on_draws, only_probable, said_of_draws
-from ..posterior.sentences import chance, ended, estimate, side_of_zero
-from ..posterior.sources import FEWEST_USES, from_units, later_name
+from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
+from ..posterior.sentences import capital, chance, ended, estimate, side_of_zero
+from ..posterior.sources import FEWEST_USES, from_units, is_unmixed, later_name
 from .predict import diffusion_draws
 from .seen import amount_of
 
@@ -76,9 +76,11 @@ def _settings(settings):
 
 
 def verdict_on_drift(found):
-    """What `drift` found with a threshold, one of five short texts."""
+    """What `drift` found with a threshold, one of six short texts."""
     if _has_no_data(found):
-        return "no data"
+        return NO_DATA
+    if is_unmixed(found.source):
+        return NOT_MIXED
     low, high = found.interval
     if low > found.threshold:
         return "drifted"
@@ -90,10 +92,12 @@ def verdict_on_drift(found):
 
 
 def verdict_on_change(found):
-    """What `similarity_change` found, one of four short texts."""
-    return (
-        "no data" if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
-    )
+    """What `similarity_change` found, one of five short texts."""
+    if _has_no_data(found):
+        return NO_DATA
+    if is_unmixed(found.source):
+        return NOT_MIXED
+    return str(side_of_zero(found.interval, "closer", "apart"))
 
 
 def notes_on_verdict(found, proba, value):
@@ -120,7 +124,7 @@ def notes_on_verdict(found, proba, value):
     low, high = found.interval
     tail = 0.5 * (1.0 - found.prob)
     decided = low > value, high < value
-    if found.source == "units" or found.verdict == "no data":
+    if found.source == "units" or found.verdict in (NO_DATA, NOT_MIXED):
         return []
     on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):
@@ -167,14 +171,43 @@ def sentences_on_periods(found, reason):
 
     ``reason(i)`` says why there is too little text in a period, a clause.
     """
-    return {label: _in_period(found, i, label, reason) for i, label in enumerate(found.periods)}
+    of = f"the {found._whole}"
+    return _by_period(
+        found,
+        lambda i, label: f"on {of} in {label}: {reason(i)}",
+        lambda value, label: f"{capital(of)} is {value} in {label}",
+    )
 
 
-def _in_period(found, i, label, reason):
+def sentences_on_itself(found, word, reason):
+    """The same of the similarity of a word, as sentences call it, to itself in a reference."""
+    reference = found.reference
+    sentences = _by_period(
+        found,
+        lambda i, label: f"to compare {word} in {label} with {word} in {reference}: {reason(i)}",
+        lambda value, label: (
+            f"The cosine of the vectors of {word} in {label} and in {reference} is {value}; it "
+            "would be 1 if they had the same direction"
+        ),
+    )
+    if reference in sentences and not found.few_pairs[list(sentences).index(reference)]:
+        sentences[reference] = (
+            f"{reference} is the reference, with which {word} is compared in other periods; the "
+            "cosine with itself is 1."
+        )
+    return sentences
+
+
+def _by_period(found, few, said):
+    """Sentences by period: ``few`` ends those without data, ``said`` makes the others."""
+    return {label: _in_period(found, i, label, few, said) for i, label in enumerate(found.periods)}
+
+
+def _in_period(found, i, label, few, said):
     if found.few_pairs[i]:
-        return f"There are too few data on the {found.title} in {label}: {reason(i)}."
+        return f"There are too few data {few(i, label)}."
     one = {"mean": found.mean[i], "interval": found.interval[i]}
-    text = f"The {found.title} is {estimate(one, found.source, found.prob)} in {label}"
+    text = said(estimate(one, found.source, found.prob), label)
     return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
 
 
@@ -258,5 +291,6 @@ def _ended(parts, found, periods):
     """Sentences with those on how much text there is, and on what the answer rests on besides."""
     text = f"{'. '.join(parts)}. {_seen(found, periods)}"
     text = ended(text, found.source, found.get("n_units", np.inf), found)
-    of_verdict = ", and whether it is decided, depends" if "verdict" in found else " depends"
+    decides = found.get("verdict", NOT_MIXED) != NOT_MIXED
+    of_verdict = ", and whether it is decided, depends" if decides else " depends"
     return f"{text} How large the change is{of_verdict} on {_settings(found.settings)}."

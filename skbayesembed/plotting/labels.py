@@ -7,11 +7,14 @@ import textwrap
 import numpy as np
 
 from ..common.checks import check_list
+from ..posterior.tables import cut_list
 
 # Times that are taken for years.
 _YEARS = 1000, 2200
 # Of a letter, relative to the size of the text; of a line.
 _LETTER, _LINE = 0.62, 1.25
+# Of the narrowest letters, on average.
+_NARROW = 0.35
 # Where a label may lie: on the right or left of its point, above or below, and between these; so
 # many points from it.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
@@ -30,7 +33,7 @@ def called(what):
     """What a word, a list of words, or an axis is called."""
     label = getattr(what, "label", None)
     if label is not None:
-        return str(label)
+        return cut_list(str(label))
     if isinstance(what, str | int | np.integer):
         return str(what)
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
@@ -53,9 +56,9 @@ def keep_inside(figure):
 
     Sizes of text must be set. Single words that are too long stay.
     """
+    _wrap_beyond(figure)
     for _ in range(_TRIES):
-        texts = [text for axes in figure.axes for text in _around(axes)]
-        texts += [text for text in (figure._suptitle, figure._supxlabel) if text is not None]
+        texts = _texts_of(figure)
         if all(len(line) <= _FITS for text in texts for line in text.get_text().split("\n")):
             return
         figure.draw_without_rendering()
@@ -63,9 +66,32 @@ def keep_inside(figure):
         added = [_wrap(text, figure.bbox) for text in texts]
         if before == [text.get_text() for text in texts]:
             return
+        _grow(figure, texts, sum(added))
+
+
+def _wrap_beyond(figure):
+    """Wrap texts that no figure of this width has room for, so that a layout is found at all."""
+    texts, added = _texts_of(figure), 0
+    for text in texts:
+        if text.get_rotation() != 90:
+            inches = _NARROW * text.get_size() / 72.0
+            most = max(1, int(figure.get_size_inches()[0] / inches))
+            added += _wrap_at(text, most)
+    _grow(figure, texts, added)
+
+
+def _grow(figure, texts, lines):
+    """Make a figure higher by so many lines."""
+    if lines:
         width, height = figure.get_size_inches()
         size = max(text.get_size() for text in texts)
-        figure.set_size_inches(width, height + sum(added) * size * _INCHES)
+        figure.set_size_inches(width, height + lines * size * _INCHES)
+
+
+def _texts_of(figure):
+    """Titles and labels of a figure and its axes."""
+    texts = [text for axes in figure.axes for text in _around(axes)]
+    return texts + [text for text in (figure._suptitle, figure._supxlabel) if text is not None]
 
 
 def _around(axes):
@@ -91,9 +117,16 @@ def _wrap(text, inside):
     middle = text.get_horizontalalignment() == "center"
     room = 2 * min(half - low, high - half) if middle else high - start
     most = max(1, int(max(map(len, lines)) * room / (end - start)))
+    added = _wrap_at(text, most)
+    return 0 if upright else added
+
+
+def _wrap_at(text, most):
+    """Wrap the lines of a text at so many letters; returns how many lines it has more."""
+    lines = text.get_text().split("\n")
     wrapped = [part for line in lines for part in textwrap.wrap(line, most, **_WORDS) or [line]]
     text.set_text("\n".join(wrapped))
-    return 0 if upright else len(wrapped) - len(lines)
+    return len(wrapped) - len(lines)
 
 
 # Wrapping between words alone.

@@ -15,14 +15,16 @@ _INDEPENDENT = ("vi", "laplace")
 MOST_ERRORS = 200
 # So many errors from what decides, an end may be on its other side with other draws.
 _ERRORS = 2.0
+# What verdicts are where the prior alone would answer, and of chains that are in several places.
+NO_DATA, NOT_MIXED = "no data", "not mixed"
 # Verdicts that no end decides, and those that are on no side.
-_OF_NO_END = ("no data", "not mixed")
+_OF_NO_END = (NO_DATA, NOT_MIXED)
 _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 # From this probability of its side on, that of a 95 % interval, a verdict is told as it is; with
 # less a "probably" stands before it.
 SURE = 0.975
 # Entries with the probability of what is above zero, or above a threshold.
-_SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
+SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
 _HANGS = "the verdict may change with other draws: {} is within two Monte Carlo errors of an end"
 
 
@@ -132,14 +134,16 @@ def only_probable(found: Mapping[str, Any], value: float = 0.0) -> Any:
     >>> only_probable(found).tolist()
     [True, False, False]
     """
-    above = np.asarray(next((found[name] for name in _SIDES if name in found), np.nan))
+    above = np.asarray(next((found[name] for name in SIDES if name in found), np.nan))
     # comparisons with NaN are False
     unsure = (np.maximum(above, 1.0 - above) < SURE) | hangs_on_draws(found, value)
     return (unsure & ~np.isin(found["verdict"], _OF_NO_SIDE))[()]
 
 
 def surely(found: Mapping[str, Any], value: float = 0.0) -> Any:
-    """Verdicts in print and in sentences, with a "probably" before those that are only probable.
+    """Verdicts as they are told: with a "probably" before those that are only probable.
+
+    In print, in data frames and in sentences.
 
     Examples
     --------

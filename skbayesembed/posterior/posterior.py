@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _WORD = "word"
 _FORMAT = "skbayesembed.Posterior"
 _VERSION = 1
+# Rows that a summary has at most unless others are asked for.
+_MOST_ROWS = 10_000
 # What the names of rows that were recorded at every draw end in.
 _ROWS = "_rows"
 
@@ -388,6 +390,7 @@ class Posterior(Mapping[str, np.ndarray]):
         *,
         words: str | Iterable[str] | None = None,
         prob: float = 0.9,
+        max_rows: int | None = _MOST_ROWS,
     ) -> Summary:
         """Return a table of means, intervals and diagnostics, one row for each entry.
 
@@ -398,9 +401,13 @@ class Posterior(Mapping[str, np.ndarray]):
             the columns that need draws.
         words : str or list of str, optional
             Show only the entries of these words, for the parameters with a dimension ``word``; all
-            words by default.
+            words by default, or the first ones if there are more than ``max_rows`` entries.
         prob : float, default=0.9
             Probability in the interval, strictly between 0 and 1.
+        max_rows : int or None, default=10_000
+            About as many rows are worked out at most where ``words`` are not named; None for all.
+            Of a larger posterior, the table has the first words (or first places along the first
+            dimension) of each large parameter, and a line below it says so.
 
         Returns
         -------
@@ -413,12 +420,13 @@ class Posterior(Mapping[str, np.ndarray]):
         KeyError
             If a name is unknown.
         ValueError
-            If ``prob`` is not in (0, 1), a word is unknown, or words are given and no parameter has
-            words.
+            If ``prob`` is not in (0, 1), ``max_rows`` is not a positive integer or None, a word is
+            unknown, or words are given and no parameter has words.
 
         Notes
         -----
-        Takes about a millisecond for each entry with 4 chains of 1000 draws.
+        Takes about a millisecond for each row with 4 chains of 1000 draws: some ten seconds for the
+        default of ``max_rows``.
 
         Examples
         --------
@@ -430,30 +438,64 @@ class Posterior(Mapping[str, np.ndarray]):
         ['x[0]', 'x[1]', 'x[2]']
         """
         check_prob(prob)
+        if max_rows is not None:
+            check_integer("max_rows", max_rows, 1)
         names = self._names(names, moments=True)
+        chosen = self._selected(names, words, max_rows)
         parts, labels = [], []
-        chosen = None if words is None else self._places_of(words)
-        for name in names:
+        for name, (axis, places) in chosen.items():
             dims, shape, coords = self.dims[name], list(self._shapes[name]), self.coords
-            axis = None
-            if chosen is not None:
-                if _WORD not in dims:
-                    continue
-                axis = list(dims).index(_WORD)
-                shape[axis] = chosen.size
-                coords = coords | {_WORD: self.coords[_WORD][chosen]}
-            parts.append(self._summary_of(name, prob, axis, chosen))
+            if axis is not None:
+                shape[axis] = places.size
+                if dims[axis] in coords:
+                    coords = coords | {dims[axis]: coords[dims[axis]][places]}
+            parts.append(self._summary_of(name, prob, axis, places))
             labels += entry_labels(name, dims, shape, coords)
-        if chosen is not None and not parts:
-            raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
         columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
         starts = self.attrs.get("starts_by_mode")
         notes = [] if starts is None else [f"modes, the heaviest first, met by {starts} starts"]
         if self.attrs.get("solver_reason") is not None:
             notes.append(f"solver='auto' took {self.attrs['solver']!r}")
+        notes += self._left_out(chosen, words)
         labels = np.array(labels, dtype=str)
         table = Summary(labels=labels, prob=float(prob), facts=tuple(notes), **columns)
         return table._resting_on(source_of_posterior(self))
+
+    def _selected(self, names, words, max_rows):
+        """Axis of each parameter, and places along it, that a table shows; None for all."""
+        axes = {
+            name: self.dims[name].index(_WORD) if _WORD in self.dims[name] else 0
+            for name in names
+            if self.dims[name]
+        }
+        if words is None:
+            shapes = {name: self._shapes[name] for name in names}
+            first = summaries.places_within(shapes, axes, max_rows)
+            return {
+                name: (axes[name], np.arange(first[name])) if name in first else (None, None)
+                for name in names
+            }
+        places = self._places_of(words)
+        found = {name: (axes[name], places) for name in names if _WORD in self.dims[name]}
+        if not found:
+            raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
+        return found
+
+    def _left_out(self, chosen, words):
+        """Line below a table that does not have all entries; none of one that has, or of words."""
+        parts = {}
+        for name, (axis, places) in chosen.items() if words is None else ():
+            if axis is not None:
+                n, dim = self._shapes[name][axis], self.dims[name][axis]
+                of = f"the first {places.size:,} of {n:,} ({dim})"
+                parts.setdefault(of, []).append(name)
+        if not parts:
+            return []
+        shown = "; ".join(f"{', '.join(names)}: {of}" for of, names in parts.items())
+        return [
+            f"(not all entries are shown: {shown}. words= asks for others, max_rows=None for all; "
+            "the lines above are about the rows shown)"
+        ]
 
     def _places_of(self, words):
         """Places of words along their dimension, ndarray of int."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .deciding import hangs_on_draws, surely
+from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
 from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
@@ -24,6 +24,7 @@ from .tables import (
     Table,
     amounts,
     both_amounts,
+    cut_lists,
     dashed,
     frame_of,
     p_values,
@@ -62,13 +63,16 @@ _OF_PARETO = (
 _HEADS = {"seen": "by snippet", "seen_alike": "by unit"}
 # Of effective units.
 _UNITS = ("n_units", "units")
-# What verdicts are where the prior alone would answer, entries that are then not printed, and where
-# they are.
-NO_DATA = "no data"
+# Entries that are not printed where the prior alone would answer, and where they are then.
 _OF_DATA = ("mean", "sd", "interval")
 IN_FRAME = "data frames have the prior's extrapolation from other periods"
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: of the period or of the reference, whichever has fewer)"
+# Verdicts, and what says how sure they are.
+_VERDICTS = {
+    "verdict": ("verdict", "interval", "interval_mcse", "threshold", *SIDES),
+    "seen_verdict": ("seen_verdict", "seen_interval", "seen_prob_increase"),
+}
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
                 "modes_that_matter", "few_pairs", "uses", "seen_interval", "seen_verdict",
@@ -102,6 +106,8 @@ class About:
         Name of the column in which the units were given.
     asked : mapping of str to object
         What was asked, as words and periods, by the names of arguments: columns of data frames.
+    whole : str or None
+        The title where nothing is cut, for sentences and data frames; None for ``title``.
     """
 
     title: str | None = None
@@ -114,6 +120,7 @@ class About:
     of_units: int | None = None
     units_name: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
+    whole: str | None = None
 
 
 class Result(Bunch):
@@ -171,6 +178,11 @@ class Result(Bunch):
         return self._about.title
 
     @property
+    def _whole(self) -> str | None:
+        """The title with all words of lists, as sentences have it."""
+        return self._about.whole or self._about.title
+
+    @property
     def of_units(self) -> int | None:
         """Number of units that were sampled, if intervals are for another sample of units."""
         return self._about.of_units
@@ -208,7 +220,8 @@ class Result(Bunch):
         pandas.DataFrame
             One row for each answer, without draws. What was asked comes first (words and periods,
             by the names of the method's arguments), so that frames of several answers can be
-            stacked; then the labels of axes.
+            stacked; then the labels of axes. The column ``verdict`` has what the printed table has,
+            such as ``"probably closer"``; the attribute ``verdict`` has no "probably".
 
         Raises
         ------
@@ -318,14 +331,19 @@ class ResultTable(Table):
     def _found(self):
         # texts of labels are made of the rows that are printed
         columns = [
-            Column(name, labels, (name,), _texts, left=not _numbers(self._about.axes[name]))
+            Column(
+                name,
+                labels,
+                (name,),
+                cut_lists if name == "word" else _texts,
+                left=not _numbers(self._about.axes[name]),
+            )
             for name, labels in self._labels().items()
         ]
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
-                values = self._without_data(name, values)
-                values = self._surely() if name == "verdict" else values
-                show = self._chances if name.startswith("prob") else _show(name, values)
+                values = self._without_data(name, self._surely(name, values))
+                show = self._chances if _is_chance(name) else _show(name, values)
                 show = _of_both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
@@ -353,14 +371,22 @@ class ResultTable(Table):
         few = self._few[:, None] if values.ndim > 1 else self._few
         return np.where(few, np.nan, values)
 
-    def _surely(self):
-        """Verdicts in print."""
-        return np.ravel(surely(self._result, self._result.get("threshold", 0.0)))
+    def _surely(self, name, values):
+        """Values, of verdicts those that are told: with a "probably" where they are only that."""
+        if name not in _VERDICTS:
+            return values
+        of = {part: self._result.get(part) for part in _VERDICTS[name]}
+        of = {part.removeprefix("seen_"): value for part, value in of.items() if value is not None}
+        return np.broadcast_to(np.ravel(surely(of, of.get("threshold", 0.0))), values.shape)
 
     @cached_property
     def _hangs(self):
         found = self._result
         return np.asarray(hangs_on_draws(found, found.get("threshold", 0.0)))
+
+    def _shown_once(self, name, value):
+        """Text of an entry that is the same in all rows."""
+        return (self._chances if _is_chance(name) else _texts)([value])[0]
 
     def _left_out(self):
         # units of both periods say what the fewest of them are
@@ -386,7 +412,7 @@ class ResultTable(Table):
                 ahead = "" if name == "interval" else f"{name}_"
                 series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
             else:
-                series[name] = values
+                series[name] = self._surely(name, values)
         errors = self._result.get("interval_mcse")
         if errors is not None:
             low, high = np.reshape(errors, (-1, 2)).T
@@ -403,9 +429,13 @@ class ResultTable(Table):
         return self._about.title
 
     def _notes(self):
-        same = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        same = [
+            (name, self._surely(name, values)[0])
+            for name, values, varies in self._values()
+            if not varies
+        ]
         once = [(name, value) for name, value in same if name != "sentence"]
-        notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
+        notes = [f"{name}: {self._shown_once(name, value)}" for name, value in once]
         # a verdict says so in a sentence of its own
         if self._few.any() and "verdict" not in self._result:
             notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {IN_FRAME})")
@@ -430,6 +460,11 @@ class ResultTable(Table):
 
 def _of_both(values):
     return both_amounts(*np.transpose(values))
+
+
+def _is_chance(name):
+    """Whether an entry is a probability."""
+    return name.startswith("prob") or name == "never"
 
 
 def _is_plain(value):

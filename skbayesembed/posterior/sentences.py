@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .deciding import SURE
-from .sources import FEW_UNITS, INDEPENDENT, OTHERS, units_in_words
+from .sources import FEW_UNITS, INDEPENDENT, OTHERS, is_unmixed, units_in_words
 from .tables import bounded, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
@@ -22,10 +22,9 @@ _RESTS_ON = {
 }
 # Of a slope, in the place of its interval.
 ONE_UNIT = "one unit alone decides on this, so that there is no interval for other units"
-_CAVEATS = {
-    "vi": "Intervals by variational inference may be too narrow",
-    "unmixed": "The chains have not mixed, so this is not an interval of the posterior",
-}
+_CAVEATS = {"vi": "Intervals by variational inference may be too narrow"}
+# In the place of all that.
+_UNUSABLE = "The chains have not mixed, so this answer is not to be used"
 
 
 def rounded(
@@ -114,7 +113,8 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     found : mapping of str to object
         ``mean``, a number, and ``interval`` (2,).
     source : str or None
-        As of `sources.source_of`; of a point estimate there is no interval.
+        As of `sources.source_of`; of a point estimate, and of chains that have not mixed, there is
+        no interval.
     prob : float
     sign : {"", "+"}
 
@@ -125,9 +125,12 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     '+0.12 (90% interval -0.25 to +0.50)'
     >>> estimate({"mean": -0.25, "interval": (-0.5, -0.001)}, None, 0.9, "+")
     '-0.250 (90% interval -0.500 to -0.001)'
+    >>> estimate({"mean": 0.125, "interval": (-0.25, 0.5)}, "unmixed", 0.9)
+    '0.12 (no interval)'
     """
-    if source == "point":
-        return f"{rounded([found['mean']], sign, *_DIGITS)[0]} (a point estimate)"
+    if source == "point" or is_unmixed(source):
+        aside = "a point estimate" if source == "point" else "no interval"
+        return f"{rounded([found['mean']], sign, *_DIGITS)[0]} ({aside})"
     least, most = _DIGITS
     end = np.min(np.abs(found["interval"]))
     if sign and 0 < end < 0.5 * 10.0**-least:
@@ -214,6 +217,8 @@ def ended(
 ) -> str:
     """A sentence with its full stop, and behind it what is to be known of its interval.
 
+    Of chains that have not mixed that there is none.
+
     Parameters
     ----------
     text : str
@@ -232,7 +237,11 @@ def ended(
     >>> ended("The cosine is 0.1 (90% interval 0.0 to 0.2)", "units", 2.0)
     'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval is for another sample of units of \
 the same kind; it rests on fewer than 3 effective units, so it is rough.'
+    >>> ended("The cosine is 0.1 (no interval)", "unmixed")
+    'The cosine is 0.1 (no interval). The chains have not mixed, so this answer is not to be used.'
     """
+    if is_unmixed(source):
+        return f"{text}. {_UNUSABLE}."
     kinds, parts = (source or "").split(", "), [text]
     if "units" in kinds:
         of = getattr(found, "of_units", None), getattr(found, "units_name", None)

@@ -92,6 +92,18 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
     return f"{source}, {OTHERS if of_works else INDEPENDENT}"
 
 
+def is_unmixed(source: str | None) -> bool:
+    """Whether an answer rests on chains that have not mixed, so that it has no interval.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import is_unmixed
+    >>> is_unmixed("unmixed, other units"), is_unmixed("posterior"), is_unmixed(None)
+    (True, False, False)
+    """
+    return (source or "").split(", ")[0] == "unmixed"
+
+
 def source_of_posterior(posterior: Any) -> str:
     """What intervals of draws in a `Posterior` rest on, as of `source_of`."""
     solver = posterior.attrs.get("solver")

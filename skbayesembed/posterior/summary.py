@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,45 @@ def _of_runs(draws, within, size, n_runs):
         among = np.maximum(draws.var(axis=(0, 1)) - inside - inside * n_runs / size, 0.0)
         share = among / (among + inside)
         return 1.0 / (share / n_runs + (1.0 - share) / size)
+
+
+def places_within(
+    shapes: Mapping[str, Sequence[int]], axes: Mapping[str, int], most: int | None
+) -> dict[str, int]:
+    """How many places of parameters a table has room for, along an axis of each.
+
+    Parameters with few entries have all of them; the others share the rest of the rows by their
+    sizes.
+
+    Parameters
+    ----------
+    shapes : mapping of str to sequence of int
+    axes : mapping of str to int
+        Of parameters that are no single numbers.
+    most : int or None
+        Rows of the table; None for all.
+
+    Returns
+    -------
+    dict of str to int
+        Of those parameters alone that have more places.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.summary import places_within
+    >>> shapes = {"rho": (1000, 5), "alpha": (1000, 5), "scale": ()}
+    >>> places_within(shapes, {"rho": 0, "alpha": 0}, 101), places_within(shapes, {}, None)
+    ({'rho': 10, 'alpha': 10}, {})
+    """
+    sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+    if most is None or sum(sizes.values()) <= most:
+        return {}
+    large = {name: sizes[name] for name in axes if sizes[name] > most / len(sizes)}
+    left = most - sum(size for name, size in sizes.items() if name not in large)
+    share = left / sum(large.values()) if large else 1.0
+    along = {name: shapes[name][axes[name]] for name in large}
+    found = {name: max(1, int(share * n)) for name, n in along.items()}
+    return {name: n for name, n in found.items() if n < along[name]}
 
 
 def mcse(draws: np.ndarray) -> np.ndarray:

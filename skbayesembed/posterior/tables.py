@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-10
 # Digits of a probability, beyond those that are printed, that are not rounding errors.
 _MEANT = 8
+# Words of a list that stand for it in print, and what stands between words and ends of an axis.
+_LISTED, _COMMA, _ARROW = 3, ", ", " -> "
 # First words of a topic or sense that are printed in a row.
 _PRINTED_WORDS = 6
 
@@ -112,6 +114,30 @@ def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     ['2.0', '-']
     """
     return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
+
+
+def cut_list(label: str) -> str:
+    """A list of words as tables print it: its first three words, and how many others there are.
+
+    Of an axis, as ``"low -> high"``, each end is a list.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import cut_list
+    >>> cut_list("oak, elm, ash, yew, fir"), cut_list("oak"), cut_list("a, b, c, d -> e")
+    ('oak, elm, ash (+2)', 'oak', 'a, b, c (+1) -> e')
+    """
+    ends = []
+    for end in label.split(_ARROW):
+        words = end.split(_COMMA)
+        more = f" (+{len(words) - _LISTED})" if len(words) > _LISTED else ""
+        ends.append(f"{_COMMA.join(words[:_LISTED])}{more}")
+    return _ARROW.join(ends)
+
+
+def cut_lists(labels: Iterable[str]) -> list[str]:
+    """The same of each label of a column."""
+    return [cut_list(str(label)) for label in labels]
 
 
 def amounts(values: Iterable[float]) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import said_of_draws, surely
+from ..posterior.deciding import NO_DATA, NOT_MIXED, said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
-from ..posterior.sources import FEW_UNITS, from_units, later_name
+from ..posterior.sources import FEW_UNITS, from_units, is_unmixed, later_name
 from ..posterior.summary import hdi_interval
 
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
@@ -85,10 +85,10 @@ def verdict_on_change(found, units, interval=None):
 
     ``interval`` is that of ``found`` unless another is given.
     """
-    if found.source.split(", ")[0] == "unmixed":
-        return "not mixed"
+    if is_unmixed(found.source):
+        return NOT_MIXED
     if np.any(few_data(found.snippets, found.get("units"), units)):
-        return "no data"
+        return NO_DATA
     interval = found.interval if interval is None else interval
     return str(side_of_zero(interval, "rose", "fell"))
 
@@ -137,7 +137,7 @@ def on_change_seen(found):
         return ""
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
     outside = _seen_is_outside(found)
-    if interval is None or verdict in ("no data", found.get("verdict")):
+    if interval is None or verdict in (NO_DATA, found.get("verdict")):
         (shown,) = rounded([found.seen_alike], "+", 2, 4)
         return (
             f" In the units seen, each counted once, the change is {shown}, outside the interval."
@@ -164,7 +164,7 @@ def note_on_change_seen(estimator, found):
 
 def _knows_seen(found):
     """Whether there are a change in the units seen and an interval to hold it against."""
-    unknown = found.source == "point" or found.get("verdict") == "not mixed"
+    unknown = found.source == "point" or found.get("verdict") == NOT_MIXED
     return not unknown and not np.isnan(found.get("seen", np.nan))
 
 
@@ -190,7 +190,7 @@ def sentence_on_change(found, sense, genre, periods, units_name=None):
     elif verdict == "not decided":
         text = f"T{what[1:]} changed by {change} from {start} to {end}; whether it rose or fell is "
         text += f"not decided ({proba})"
-    elif verdict == "no data":
+    elif verdict == NO_DATA:
         text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
         text += f"the prior makes the change {change}"
     else:

@@ -13,7 +13,7 @@ from ..common.checks import (
 )
 from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, cut_list, cut_lists
 from .neighbours import (
     few_notes,
     framed,
@@ -69,7 +69,8 @@ class Nearer(Table):
     verdict : str or None
         ``"nearest"`` (the first row is) if the intervals of all differences are above zero and its
         ``prob_nearest`` is ``prob`` or more, else ``"not decided"``; ``"no data"`` if one of the
-        words has too little text in the period (``few``). None for a point estimate or one row.
+        words has too little text in the period (``few``), ``"not mixed"`` if the chains have not
+        mixed (of intervals by draws). None for a point estimate or one row.
     sentence : str or None
         The first row in words, to be copied; None if there is one row.
 
@@ -116,7 +117,7 @@ class Nearer(Table):
         return sentence_on_nearer(self, self.verdict)
 
     def _title(self):
-        return f"nearest to {self.word!r}, of these{of_period(self)}"
+        return f"nearest to {cut_list(self.word)!r}, of these{of_period(self)}"
 
     def _notes(self):
         probably = "probably " if only_probably_nearest(self, self.verdict) else ""
@@ -134,7 +135,7 @@ class Nearer(Table):
         unknown = np.full(len(self.words), self.few)
         unknown[0] = False
         columns = [
-            Column("word", self.words, ("word",), left=True),
+            Column("word", self.words, ("word",), cut_lists, left=True),
             Column("cosine", self.mean, ("mean",), "6.3f", few=few),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=few),
             Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances),
@@ -239,7 +240,7 @@ class Projections(Table):
         return ended(text, self.source, units, self.answer)
 
     def _title(self):
-        return f"on the axis {self.axis}{of_period(self)}"
+        return f"on the axis {cut_list(self.axis)}{of_period(self)}"
 
     def _notes(self):
         return super()._notes() + few_notes(self) + units_notes(self)
@@ -247,7 +248,7 @@ class Projections(Table):
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
         columns = [
-            Column("word", self.words, ("word",), left=True),
+            Column("word", self.words, ("word",), cut_lists, left=True),
             Column("projection", self.mean, ("mean",), "6.3f", few=self.few),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=self.few),
             Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),

@@ -14,7 +14,7 @@ from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table, amounts, dashed, repeated
+from ..posterior.tables import Column, Table, amounts, cut_list, cut_lists, dashed, repeated
 from .documents import answers
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
@@ -97,7 +97,7 @@ def units_notes(table):
     if table.n_units is None:
         return []
     notes = [NOTE_ON_UNITS] if table._lent else []
-    few = ", ".join(table.words[table.n_units < FEW_UNITS].tolist())
+    few = ", ".join(cut_lists(table.words[table.n_units < FEW_UNITS]))
     if not few:
         return notes
     return [*notes, f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
@@ -112,7 +112,7 @@ def few_notes(table):
     """The line on what a table has next to no text of in its period, or none."""
     if table.few is None or not table.few.any():
         return []
-    of = ", ".join(table.words[table.few].tolist())
+    of = ", ".join(cut_lists(table.words[table.few]))
     rows = "all rows" if table.few.all() else f"the rows of {of}"
     return [f"({TOO_LITTLE} in {table.period} of a word behind {rows}: dashes; {IN_FRAME})"]
 
@@ -271,7 +271,7 @@ class Neighbours(Table):
         """Lines on what has next to no data in the period."""
         if not self.word_few:
             return left_out_notes(self)
-        itself = f"{self.word!r} itself, {self.word_pairs:.3g} pairs"
+        itself = f"{cut_list(self.word)!r} itself, {self.word_pairs:.3g} pairs"
         return [f"({TOO_LITTLE} in {self.period} of {itself}: dashes; {IN_FRAME})"]
 
     @property
@@ -305,7 +305,7 @@ class Neighbours(Table):
         return ended(text, source, np.inf if self.n_units is None else self.n_units[surest])
 
     def _title(self):
-        return f"nearest to {self.word!r}{of_period(self)}"
+        return f"nearest to {cut_list(self.word)!r}{of_period(self)}"
 
     def _notes(self):
         notes = super()._notes() + expected_notes(self) + self._notes_on_pairs()
@@ -414,7 +414,7 @@ class Analogies(Table):
         return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i])
 
     def _title(self):
-        a, b, c = self.question
+        a, b, c = map(cut_list, self.question)
         return f"{a!r} is to {b!r} as {c!r} is to{of_period(self)}"
 
     def _notes(self):

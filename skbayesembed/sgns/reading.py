@@ -32,9 +32,9 @@ def similarity(estimator, a, b, prob):
     check_prob(prob)
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
-    title = similarity_title(*phrases)
-    found = ask(estimator, question, prob, (), title=title, asked=labels_of(*phrases))
-    text = f"The {title} is {estimate(found, found.source, prob)}"
+    titles = titles_of(*phrases)
+    found = ask(estimator, question, prob, (), **titles, asked=labels_of(*phrases))
+    text = f"The {titles['whole']} is {estimate(found, found.source, prob)}"
     found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
 
@@ -44,9 +44,12 @@ def labels_of(a, b):
     return {"a": a.label, "b": b.label}
 
 
-def similarity_title(a, b):
-    """What the similarity of two phrases is called."""
-    return f"similarity of {a.label!r} and {b.label!r}"
+def titles_of(a, b):
+    """What the similarity of two phrases is called, ``title`` and ``whole`` of `ask`."""
+    title, whole = (
+        f"similarity of {a.named(cut=cut)} and {b.named(cut=cut)}" for cut in (True, False)
+    )
+    return {"title": title, "whole": whole}
 
 
 def similarity_difference(estimator, first, second, prob):
@@ -60,10 +63,11 @@ def similarity_difference(estimator, first, second, prob):
         found.append([phrase_of(estimator, word, name) for word in words])
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
-    titles = [similarity_title(*pair) for pair in found]
-    asked = dict(zip(("first", "second"), titles, strict=True))
-    answer = difference(estimator, *pairs, prob, title=", less ".join(titles), asked=asked)
-    return sum_up(answer, *titles)
+    first, second = (titles_of(*pair) for pair in found)
+    titles = {name: f"{first[name]}, less {second[name]}" for name in first}
+    asked = {"first": first["whole"], "second": second["whole"]}
+    answer = difference(estimator, *pairs, prob, **titles, asked=asked)
+    return sum_up(answer, first["whole"], second["whole"])
 
 
 def cooccurrence(estimator, pairs, prob):
@@ -170,8 +174,9 @@ class AskingMixin:
             between them.
 
             ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
-            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``; or
-            ``"no data"`` if an answer over time has too little text: fewer than 10 uses of a word
+            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``;
+            ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
+            if an answer over time has too little text: fewer than 10 uses of a word
             in a period, or fewer than 3 units with it (``few_pairs``, see
             `DynamicSGNS.similarity_change`). ``sentence`` states a single difference in words, to
             be copied.
@@ -242,7 +247,7 @@ class ReadingMixin(AskingMixin):
         ----------
         a, b : str, int, list of either, or Axis
             Words, or their indices. A list stands for the mean of its words' unit vectors in every
-            draw.
+            draw: the answer is one cosine, of the two means. It is not a list of pairs.
         prob : float, default=0.9
             Probability of the interval, which has equal tails if it is by units
             (``uncertainty="documents"``) and is otherwise the one of highest density.
@@ -270,6 +275,14 @@ class ReadingMixin(AskingMixin):
         >>> answer = model.similarity("cat", "dog")
         >>> answer.draws.shape, answer.interval.shape
         ((1000,), (2,))
+
+        A table of several pairs:
+
+        >>> import pandas as pd
+        >>> pairs = [("cat", "dog"), ("mat", "rug")]
+        >>> frames = [model.similarity(a, b).to_frame() for a, b in pairs]
+        >>> pd.concat(frames, ignore_index=True)[["a", "b"]].values.tolist()
+        [['cat', 'dog'], ['mat', 'rug']]
         """
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)

@@ -186,6 +186,14 @@ def test_self_similarity(by_model, fitted):
     x = unit(by_model.trajectory("w02").draws)
     np.testing.assert_allclose(found.draws, np.sum(x * x[:, [1]], axis=-1), atol=1e-5)
     assert found.reference == 1901 and found.periods == [1900, 1901, 1902]
+    assert not found.few_pairs.any() and list(found.sentences) == found.periods
+    assert found.sentences[1900].startswith(
+        f"The cosine of the vectors of 'w02' in 1900 and in 1901 is {found.mean[0]:.2f} ("
+    )
+    assert "; it would be 1 if they had the same direction." in found.sentences[1900]
+    # with itself there is nothing to be uncertain of
+    assert found.sentences[1901].startswith("1901 is the reference, with which 'w02' is compared")
+    assert "interval" not in found.sentences[1901]
     by_units = fitted.self_similarity("w02", periods=[1902])
     cosine = fitted.drift("w02", distance="cosine")
     assert by_units.mean[0] == pytest.approx(1 - cosine.mean)
@@ -428,7 +436,10 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
 )
 def test_verdicts(interval, more, verdict):
     found = {"interval": interval, "threshold": 1.0, "known": 0.5, "few_pairs": (False, False)}
-    assert verdict_on_drift(Bunch(**(found | more))) == verdict
+    found |= {"source": "posterior"} | more
+    assert verdict_on_drift(Bunch(**found)) == verdict
+    mixed = verdict if verdict == "no data" else "not mixed"
+    assert verdict_on_drift(Bunch(**found | {"source": "unmixed"})) == mixed
 
 
 @pytest.mark.parametrize(
@@ -441,8 +452,10 @@ def test_verdicts(interval, more, verdict):
     ],
 )
 def test_verdicts_on_changes(interval, few, verdict):
-    found = Bunch(interval=interval, few_pairs=(few, False))
+    found = Bunch(interval=interval, few_pairs=(few, False), source="posterior")
     assert verdict_on_change(found) == verdict
+    found.source = "unmixed"
+    assert verdict_on_change(found) == ("no data" if few else "not mixed")
 
 
 @pytest.mark.parametrize(
@@ -450,7 +463,7 @@ def test_verdicts_on_changes(interval, few, verdict):
     [(0.99, "drew closer (P = 0.99)"), (0.96, "probably drew closer (P = 0.96)")],
 )
 def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
-    """In sentences and in print, below the probability of a 95 % interval."""
+    """In sentences, in print and in data frames, below the probability of a 95 % interval."""
     found = mode.similarity_change("w01", "w02")
     found.update(
         interval=np.array([0.1, 0.4]), verdict="closer", prob_increase=proba, few_pairs=(False,) * 2
@@ -460,6 +473,8 @@ def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
     assert f" from 1900 to 1901; they {told}. The rarer word" in sentence
     assert ". How large the change is, and whether it is decided, depends on diff" in sentence
     assert ("probably closer" in repr(found)) == (proba < 0.975)
+    told = "closer" if proba >= 0.975 else "probably closer"
+    assert found.to_frame()["verdict"].tolist() == [told]
     assert found.verdict == "closer" and "units_seen" in repr(found)
 
 

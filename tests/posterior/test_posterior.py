@@ -502,6 +502,29 @@ def test_summary():
     np.testing.assert_array_equal(again.labels, table.labels)
 
 
+def test_a_summary_of_a_large_posterior_has_its_first_words():
+    """Others are not worked out; a line says so, and how to ask for them."""
+    draws = np.random.default_rng(0).normal(size=(2, 10, 3, 400, 2))
+    words = [f"w{i}" for i in range(400)]
+    posterior = Posterior(
+        {"x": draws, "y": draws[:, :, 0], "scale": draws[:, :, 0, 0, 0]},
+        dims={"x": ("period", "word", "k"), "y": ("word", "k"), "scale": ()},
+        coords={"word": words},
+    )
+    whole, few = posterior.summary(), posterior.summary(max_rows=81)
+    assert len(whole) == 3201 and "not all" not in repr(whole)
+    assert len(few) == 81 and few.labels[-1] == "scale" and few.labels[20] == "x[1, w0, 0]"
+    kept = [whole.labels.tolist().index(label) for label in few.labels]
+    np.testing.assert_array_equal(few.rhat, whole.rhat[kept])
+    assert repr(few).endswith(
+        "(not all entries are shown: x, y: the first 10 of 400 (word). words= asks for others, "
+        "max_rows=None for all; the lines above are about the rows shown)"
+    )
+    assert "not all" not in repr(posterior.summary(words="w399", max_rows=2))
+    with pytest.raises(ValueError, match="max_rows must be"):
+        posterior.summary(max_rows=0)
+
+
 def test_the_text_of_a_summary_is_cut():
     table = make_posterior().summary("rho")
     lines = repr(table).splitlines()

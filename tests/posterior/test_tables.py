@@ -51,7 +51,7 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     assert table.sentence.startswith(
         f"{where.capitalize()}, about 1.7 of the 3 words nearest to 'cat' by {by} are expected to "
         "be among its 3 nearest. The most certain is 'bee', with P(top 3) = 0.75 and a cosine of "
-        "0.40 (90% interval "
+        f"0.40 ({'no interval)' if source == 'unmixed' else '90% interval '}"
     )
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")
     few = replace(table, prob_top=top / 5, period=1910)

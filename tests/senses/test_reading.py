@@ -246,6 +246,8 @@ def test_emergence(fitted, truth, snippets, genre):
         said = "(1805-1814: already above in the first period" in repr(found)
         assert said == (found.proba[0] >= 0.01)
     assert fitted.emergence(0, 1.0).never == 1
+    # draws cannot tell that it is certain
+    assert "never: <0.01" in repr(fitted.emergence(0, 0.0))
     where = "" if genre is None else " in news"
     sure = fitted.emergence(0, 0.0, genre=genre).sentence
     assert sure.startswith(

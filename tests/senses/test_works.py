@@ -14,6 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
+from skbayesembed.posterior.results import ResultTable
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
 from skbayesembed.senses.verdicts import note_on_change_seen, on_change_seen, verdict_on_change
@@ -320,6 +321,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         text = on_change_seen(change)
         whole = f" In the snippets seen {said.format('-0.20 (90% interval -0.35 to -0.09)')}"
         assert text == (whole if said else "")
+    change.update(seen_verdict="fell", seen_prob_increase=0.04)
+    assert ResultTable(change)["seen_verdict"].tolist() == ["probably fell"]
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, seen_alike=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(change)

@@ -99,6 +99,53 @@ def test_lists_and_axes_stand_for_words(fitted, by_model):
         assert row.mean[place] == pytest.approx(found[2].mean)
 
 
+def test_lists_are_cut_in_print_alone(mode):
+    """Data frames and sentences have all words; sentences say that a list is a mean."""
+    pytest.importorskip("pandas")
+    words = [f"w{i:02}" for i in range(1, 6)]
+    whole, cut = ", ".join(words), "w01, w02, w03 (+2)"
+    found = mode.similarity(words, "w07")
+    assert found.title == f"similarity of the mean of '{cut}' and 'w07'"
+    frame = found.to_frame(sentence=True)
+    assert frame[["a", "b"]].values.tolist() == [[whole, "w07"]]
+    told = f"he similarity of the mean of '{whole}' and 'w07'"
+    assert frame["sentence"][0].startswith(f"T{told} is ")
+    other = mode.similarity(["w08"], "w07")
+    apart = mode.contrast(found, other)
+    assert apart.to_frame()["a"].tolist() == [told[3:]] and f"he {told[3:]}" in apart.sentence
+    apart = mode.similarity_difference((words, "w07"), ("w08", "w07"))
+    assert apart.to_frame()["first"].tolist() == [told[3:]] and cut in apart.title
+    axis = mode.axis(words, "w08")
+    for table, asked in (
+        (mode.most_similar(words, 2), {"nearest_to": whole}),
+        (mode.nearer("w07", [words, "w08"]), {"word": whole}),
+        (mode.project([words, "w08"], axis), {"word": whole, "axis": f"w08 -> {whole}"}),
+    ):
+        frame = table.to_frame()
+        assert all(value in frame[name].tolist() for name, value in asked.items())
+        assert cut in repr(table) and whole not in repr(table)
+    lists = words, ["w06", "w07"], ["w08"], ["w09"]
+    assert mode.weat(*lists).to_frame()["X"].tolist() == [whole]
+
+
+def test_chains_that_have_not_mixed_have_no_interval_and_no_verdict():
+    """In sentences, which say that the answer is not to be used."""
+    model = fit(solver="gibbs", draws=40, warmup=20, chains=2).set_params(uncertainty="model")
+    model.posterior_.attrs["converged"] = False
+    first, second = model.similarity("w00", "w01"), model.similarity("w00", "w02")
+    nearer, apart = model.nearer("w00", ["w01", "w02"]), model.contrast(first, second)
+    assert nearer.verdict == apart.verdict == "not mixed"
+    assert "verdict: not mixed" in repr(nearer) and "It is not known whether" in nearer.sentence
+    assert apart.sentence.startswith("The difference between the similarity")
+    project = model.project(["w00"], model.axis("w01", "w02"))
+    for text in (first.sentence, nearer.sentence, apart.sentence, *project.sentences.values()):
+        assert "% interval" not in text and "(no interval)" in text
+        assert text.endswith(". The chains have not mixed, so this answer is not to be used.")
+    model.posterior_.attrs["converged"] = True
+    again = model.contrast(first, second)
+    assert again.verdict != "not mixed" and "(90% interval" in again.sentence
+
+
 def test_a_list_moves_as_its_words_do(mode):
     """The cosine of two lists along every deviation, by central differences."""
     d, step = mode._sampling.deviations, 1e-4

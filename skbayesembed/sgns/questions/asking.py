@@ -93,6 +93,7 @@ def ask(
     shape: Any = None,
     *,
     title: str | None = None,
+    whole: str | None = None,
     axes: Any = None,
     asked: Any = None,
     **more: Any,
@@ -110,6 +111,8 @@ def ask(
         Of the answers; by default all in a row.
     title : str, optional
         What the answers are called.
+    whole : str, optional
+        The same in sentences and data frames, with all words of lists; ``title`` by default.
     axes : mapping of str to sequence, optional
         Names and labels of the axes of ``shape``.
     asked : mapping of str to object, optional
@@ -141,7 +144,7 @@ def ask(
     asides = note_on_units(estimator, of_units)
     name = None if of_units is None else getattr(estimator, "units_name_", None)
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units,
-                  units_name=name, asked=asked or {})  # fmt: skip
+                  units_name=name, asked=asked or {}, whole=whole)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
 
 
@@ -160,7 +163,7 @@ def _shaped(found, shape):
 def difference(estimator, first, second, prob, shape=(), **about):
     """The `Answer` of one question less that of another, and how probably it is positive.
 
-    ``about`` are ``title``, ``axes`` and ``asked`` of `ask`.
+    ``about`` are ``title``, ``whole``, ``axes`` and ``asked`` of `ask`.
     """
     found = ask(estimator, Differences(first, second), prob, shape, **about)
     found.prob_positive = _share(found.draws > 0)
@@ -181,14 +184,19 @@ def contrast(estimator, a, b, low, high, prob):
     ends = _ends(low, high)
     axes = max((a.axes, b.axes), key=lambda axes: np.prod([len(x) for x in axes.values()]))
     axes = axes if tuple(len(x) for x in axes.values()) == shape else unnamed(shape)
-    title = f"{a.title}, less {b.title}" if a.title and b.title else None
-    asked = {"a": a.title, "b": b.title}
-    found = difference(estimator, first, second, prob, shape, title=title, axes=axes, asked=asked)
+    titles = {"title": _less(a.title, b.title), "whole": _less(a._whole, b._whole)}
+    asked = {"a": a._whole, "b": b._whole}
+    found = difference(estimator, first, second, prob, shape, **titles, axes=axes, asked=asked)
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
     few = few_pairs(a) | few_pairs(b)
-    return sum_up(found, a.title, b.title, few, ends)
+    return sum_up(found, *asked.values(), few, ends)
+
+
+def _less(a, b):
+    """Title of a difference; None where one has none."""
+    return f"{a}, less {b}" if a and b else None
 
 
 def unnamed(shape):

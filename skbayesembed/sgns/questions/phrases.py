@@ -11,6 +11,7 @@ from scipy import sparse
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
 from ...corpus.text import why_unknown
+from ...posterior.tables import cut_list
 from .operands import Operands
 
 # Words of the vocabulary that are offered instead of an unknown one.
@@ -19,8 +20,6 @@ _OFFERED = 3
 _NEAR = 0.8
 # Unknown words of a list for which others are looked for, and those that are named.
 _LOOKED_UP, _NAMED = 5, 20
-# Words of a list that stand for it in a table.
-_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +29,7 @@ class Phrase:
     Attributes
     ----------
     label : str
+        Of a list all its words; `cut_list` makes of it what is printed.
     index : ndarray of int of shape (n,)
     weights : ndarray of shape (n,)
         Of unit vectors.
@@ -38,6 +38,24 @@ class Phrase:
     label: str
     index: np.ndarray
     weights: np.ndarray
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it stands for the mean of several words."""
+        return self.index.size > 1 and bool(np.all(self.weights > 0))
+
+    def named(self, *, cut: bool = False) -> str:
+        """What titles and sentences call it, of a list with all words unless it is ``cut``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed.sgns.questions.phrases import Phrase
+        >>> Phrase("war, peace", np.array([0, 1]), np.full(2, 0.5)).named()
+        "the mean of 'war, peace'"
+        """
+        label = cut_list(self.label) if cut else self.label
+        return f"{'the mean of ' if self.is_mean else ''}{label!r}"
 
     def less(self, other, label):
         """The `Phrase` of the difference of two."""
@@ -89,10 +107,8 @@ def is_list(what):
 
 
 def label_of(words):
-    """What a list of words is called in tables."""
-    words = [str(word) for word in words]
-    more = len(words) - _SHOWN
-    return ", ".join(words[:_SHOWN]) + (f" (+{more})" if more > 0 else "")
+    """What a list of words is called; tables print it as of `cut_list`."""
+    return ", ".join(map(str, words))
 
 
 def word_index(estimator, word, name):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...posterior.deciding import SURE, note_on_draws, said_of_draws, surely
+from ...posterior.deciding import NO_DATA, NOT_MIXED, SURE, note_on_draws, said_of_draws, surely
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
-from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE
+from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
 
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
@@ -22,7 +22,7 @@ def few_pairs(answer):
     few = answer.get("few_pairs", False)
     # those of two periods are a pair
     few = np.asarray(any(few) if isinstance(few, tuple) else few)
-    few = few | (np.asarray(answer.get("verdict", "")) == "no data")
+    few = few | (np.asarray(answer.get("verdict", "")) == NO_DATA)
     if few.size == 1:
         return bool(few.item())
     return few.reshape(few.shape + (1,) * (np.ndim(answer.mean) - few.ndim))
@@ -45,12 +45,15 @@ def sum_up(found, first, second, few=False, ends=None):
     Returns
     -------
     Answer
-        ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"`` or ``"no
-        data"`` (none of a point estimate), and of a single difference the ``sentence``.
+        ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"``,
+        ``"not mixed"`` or ``"no data"`` (none of a point estimate), and of a single difference the
+        ``sentence``.
     """
     if found.source != "point":
         verdict = side_of_zero(found.interval, "larger", "smaller")
-        found.verdict = np.where(few, "no data", verdict)[()]
+        if is_unmixed(found.source):
+            verdict = np.full(np.shape(verdict), NOT_MIXED)
+        found.verdict = np.where(few, NO_DATA, verdict)[()]
         found._noting(*note_on_draws(found))
     if np.ndim(found.mean):
         return found
@@ -68,9 +71,9 @@ def _sentence(found, first, second, ends):
     side = "smaller" if verdict == "smaller" else "larger"
     larger = 1 - found.prob_positive if side == "smaller" else found.prob_positive
     value_and_chance = f"{value}, with {chance(larger, side)}"
-    if verdict is None:
+    if verdict in (None, NOT_MIXED):
         text = f"The difference between {first} and {second} is {value}"
-    elif verdict == "no data":
+    elif verdict == NO_DATA:
         text = (
             f"There are too few data to say whether {first} is larger than {second}: the "
             f"difference is {value}, which {_OF_PRIOR}"
@@ -85,7 +88,7 @@ def _sentence(found, first, second, ends):
             f"{capital(first)} is {surely(found)} than {second}: the difference is "
             f"{value_and_chance}"
         )
-    if ends is not None and verdict not in (None, "no data"):
+    if ends is not None and verdict not in (None, NO_DATA, NOT_MIXED):
         low, high = (f"{end:+g}" for end in ends)
         text += f". It lies between {low} and {high} with {chance(found.prob_inside)}"
     units = found.get("n_units", np.inf)
@@ -99,7 +102,7 @@ def _that_of(first, second):
 
 
 def verdict_on_nearer(table, few):
-    """What `nearer` found: ``"nearest"``, ``"not decided"`` or ``"no data"``; None of nothing.
+    """What `nearer` found, one of four short texts; None of nothing.
 
     Parameters
     ----------
@@ -110,7 +113,9 @@ def verdict_on_nearer(table, few):
     if len(table.words) == 1 or table.source == "point":
         return None
     if few:
-        return "no data"
+        return NO_DATA
+    if is_unmixed(table.source):
+        return NOT_MIXED
     decided = table.prob_nearest[0] >= table.prob and np.all(table.difference_interval[1:, 0] > 0)
     return "nearest" if decided else "not decided"
 
@@ -129,16 +134,16 @@ def sentence_on_nearer(table, verdict):
     in_period = "" if table.period is None else f" in {table.period}"
     others = joined([repr(str(w)) for w in table.words[1:]], "or")
     asked = f"{word} is nearer to {first} {'than to' if n > 2 else 'or to'} {others}{in_period}"
-    if verdict == "no data":
+    if verdict == NO_DATA:
         return f"There are too few data to say whether {asked}: {_of_few(table)}."
     apart = {"mean": table.difference[1], "interval": table.difference_interval[1]}
     value = estimate(apart, table.source, table.prob, "+")
     nearest = chance(table.prob_nearest[0], "" if n == 2 else f"{first} is the nearest")
-    nearest = "" if verdict is None else f", with {nearest}"
+    nearest = "" if verdict in (None, NOT_MIXED) else f", with {nearest}"
     probably = "probably " if only_probably_nearest(table, verdict) else ""
     claim = f"{word} is {probably}nearer to {first} than to {others}{in_period}"
-    if verdict == "not decided":
-        claim = f"It is not decided whether {asked}"
+    if verdict in ("not decided", NOT_MIXED):
+        claim = f"It is not {'known' if verdict == NOT_MIXED else 'decided'} whether {asked}"
     difference = "difference of cosines"
     if n > 2:
         difference = f"difference of its cosines with {first} and with {second}, the next,"

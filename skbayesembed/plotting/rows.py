@@ -1,0 +1,256 @@
+"""Rows of forests: what a figure takes of each table that has rows with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..corpus.design import INTERCEPT
+from ..posterior.deciding import NO_DATA
+from ..posterior.naming import named
+from ..posterior.results import Result
+from ..posterior.tables import both_amounts, bounded, cut_list, cut_lists, p_values
+from ..sgns.neighbours import order_note
+
+
+class Rows(NamedTuple):
+    """Rows of a forest.
+
+    Attributes
+    ----------
+    labels : list of str
+    mean : ndarray of shape (n_rows,)
+    interval : ndarray of shape (n_rows, 2)
+    quantity, title : str
+        What the horizontal axis and the whole are called.
+    beside : list of (str, list of str)
+        Columns on the right: a head, and a text for each row.
+    zero : float or None
+        What answers are held against.
+    note : str or None
+        What is to be known of the rows, below the axis.
+    unmixed : ndarray of bool of shape (n_rows,) or None
+        Rows of which draws say nothing but where they are: points without interval, hollow.
+    few : ndarray of bool of shape (n_rows,) or None
+        Rows of periods with next to no data.
+    groups : ndarray of shape (n_rows,) or None
+        What rows belong to; there are gaps between groups.
+    """
+
+    labels: list
+    mean: np.ndarray
+    interval: np.ndarray
+    quantity: str
+    title: str | None
+    beside: Sequence[tuple[str, list[str]]] = ()
+    zero: float | None = None
+    note: str | None = None
+    unmixed: np.ndarray | None = None
+    few: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+def _neighbours(table):
+    top = f"P(top {len(table.words)})"
+    return "cosine", table._title(), [(top, bounded(table.prob_top))], None
+
+
+def _nearer(table):
+    head = "P(nearest)"
+    return (
+        "cosine",
+        f"nearest to {cut_list(table.word)!r}, of these",
+        [(head, bounded(table.prob_nearest))],
+        None,
+    )
+
+
+def _analogies(table):
+    title = "{!r} is to {!r} as {!r} is to".format(*map(cut_list, table.question))
+    return "cosine", title, [("P(answer)", bounded(table.prob_answer))], None
+
+
+def _projections(table):
+    return (
+        f"projection on {cut_list(table.axis)}",
+        None,
+        [("P(> 0)", bounded(table.prob_positive))],
+        0.0,
+    )
+
+
+def _changes(table):
+    title = f"{table.periods[0]} to {table.periods[1]}"
+    pairs = both_amounts(table.count_start, table.count_end)
+    columns = [
+        (f"P(> {table.threshold:.3g})", bounded(table.prob_exceeds)),
+        ("known", [f"{known:.2f}" for known in table.known]),
+        ("pairs", pairs),
+    ]
+    return f"{table.distance} distance", title, columns, table.threshold
+
+
+def _topic_effects(table):
+    names = [" ".join(str(words).split()[:_FIRST]) for words in table.words]
+    names = names if table.names is None else table.names.tolist()
+    return _effects(table, names, "effect on the share of the topic")
+
+
+def _meaning_effects(table):
+    return _effects(table, list(table.axes), "effect on the word's vector")
+
+
+def _effects(table, names, quantity):
+    """Rows of effects of covariates; that of the constant is no effect."""
+    terms = [i for i, term in enumerate(table.terms) if term != INTERCEPT]
+    terms = terms or list(range(len(table.terms)))
+    one = len(terms) == 1
+    unmixed, note = _unmixed(table, len(names))
+    if unmixed is not None:
+        unmixed = np.tile(unmixed, len(terms))
+    p = p_values(table.p_value[terms].ravel())
+    return Rows(
+        [name if one else f"{table.terms[i]}: {name}" for i in terms for name in names],
+        table.mean[terms].ravel(),
+        table.interval[terms].reshape(-1, 2),
+        quantity,
+        str(table.terms[terms[0]]) if one else None,
+        [] if unmixed is not None and unmixed.all()
+        else [("p", p if unmixed is None else np.where(unmixed, "", p).tolist())],
+        0.0,
+        note,
+        unmixed,
+    )  # fmt: skip
+
+
+def _unmixed(table, n):
+    """Which of ``n`` topics have not mixed, and what to say of them; None where all have."""
+    which = getattr(table, "unmixed", None)
+    if which is None or not len(which):
+        return None, None
+    name = "topic" if len(which) == 1 else "topics"
+    which_called = named(table.names, which)
+    return np.isin(np.arange(n), which), (
+        f"hollow: chains have not mixed ({name} {', '.join(map(str, which_called))})"
+    )
+
+
+def _topic_sizes(table):
+    labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
+    labels = labels if table.names is None else table.names.tolist()
+    unmixed, note = _unmixed(table, len(labels))
+    interval = table.interval.reshape(-1, 2)
+    about = {"note": note, "unmixed": unmixed}
+    return Rows(labels, table.share, interval, "share of tokens", None, **about)
+
+
+def _per(table):
+    """What the slopes of a regression are for; terms with two values keep their unit."""
+    kept = np.asarray(table.scale) == 1.0
+    if not table.standardized or kept.all():
+        return "per unit of the term"
+    more = ", or unit if it has two values" if kept.any() else ""
+    return f"per standard deviation of the term{more}"
+
+
+def _regression(table):
+    return Rows(
+        list(table.terms),
+        table.mean,
+        table.interval,
+        f"slope of {table.of}, {_per(table)}",
+        None,
+        [("p", p_values(table.p_value))],
+        0.0,
+    )
+
+
+def _over_settings(table):
+    """Rows of answers; a setting is named once, the own one of many parameters in the note."""
+    known = np.flatnonzero(np.isfinite(table.mean))
+    settings, note = list(table.settings), None
+    own = {settings[i] for i in known if table.own[i] and len(table.params[i]) > 1}
+    if len(own) == 1:
+        (whole,) = own
+        note = f"own: {whole.removesuffix(' (own)')}"
+        settings = ["own" if setting == whole else setting for setting in settings]
+    labels = []
+    groups = np.array([table.settings[i] for i in known], dtype=object)
+    for n, i in enumerate(known):
+        entry, again = table.entries[i], n and groups[n] == groups[n - 1]
+        labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
+    zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
+    return Rows(
+        labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
+        few=np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool),
+        groups=groups if any(table.entries) else None,
+    )  # fmt: skip
+
+
+def _is_of_slopes(table):
+    # verdicts of other answers stand beside a probability
+    return table.proba_of is None and bool(
+        {"positive", "negative", "not decided"} & set(table.verdicts)
+    )
+
+
+# By the name of the class, so that no model needs to be imported for its figure.
+_KINDS = {
+    "Neighbours": _neighbours,
+    "Nearer": _nearer,
+    "Analogies": _analogies,
+    "Projections": _projections,
+    "Changes": _changes,
+}
+# Tables that are not about words alone.
+_OTHERS = {
+    "TopicEffects": _topic_effects,
+    "MeaningEffects": _meaning_effects,
+    "TopicTable": _topic_sizes,
+    "Regression": _regression,
+    "OverSettings": _over_settings,
+}
+# Entries of answers that are differences, with a sign.
+_SIGNED = {"prob_increase", "prob_positive"}
+# First words of a topic that it is called by.
+_FIRST = 3
+
+
+def rows_of(result: Any) -> Rows:
+    """The `Rows` of a table of words, effects or topics, or of a `Result` with at most one axis.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
+    kind = _KINDS.get(type(result).__name__)
+    if kind is not None:
+        quantity, title, more, zero = kind(result)
+        words = cut_lists(result.words)
+        note = order_note(result) if hasattr(result, "prob_top") else None
+        if hasattr(result, "prob_exceeds"):
+            note = f"dashed: the threshold, {result.threshold:.3g}"
+        few = getattr(result, "few_pairs", None)
+        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
+    kind = _OTHERS.get(type(result).__name__)
+    if kind is not None:
+        return kind(result)
+    if isinstance(result, Result) and {"mean", "interval"} <= set(result) and len(result.axes) < 2:
+        labels = next(iter(result.axes.values()), [""])
+        mean = np.reshape(result["mean"], -1)
+        if len(mean) == len(labels):
+            interval = np.reshape(result["interval"], (-1, 2))
+            names, title = [str(label) for label in labels], result.title or ""
+            few = np.ravel(result.get("few_pairs", False))
+            # of a change, those of both periods
+            few = few if few.size == mean.size else np.full(mean.shape, few.any())
+            zero = 0.0 if _SIGNED & set(result) else None
+            return Rows(names, mean, interval, title, None, zero=zero, few=few)
+    raise TypeError(
+        "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
+        "of effects or of topics (effects, topic_info), or an answer with one row for each of some "
+        f"words or periods, got {type(result).__name__}."
+    )

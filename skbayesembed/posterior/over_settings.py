@@ -1,0 +1,372 @@
+"""Answers to one question under several settings: a table, and what it comes to in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .deciding import NO_DATA, surely
+from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
+from .sources import is_unmixed
+from .tables import Column, Table, cut_lists, dashed
+
+# Entries of a sequence that are printed.
+_MOST_ENTRIES = 3
+# Digits after the point of numbers in sentences, at least, where all are below the second.
+_LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
+# Letters of a note that are printed, and what notes that are told once may differ by.
+_NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
+# The note of settings that an interruption left without an answer.
+INTERRUPTED = "interrupted"
+# Verdicts on slopes.
+_SIDES = ("positive", "negative")
+# Behind the estimator's own setting.
+_OWN = " (own)"
+# Probabilities that answers may have, and what of; those of differences have a sign.
+_SIGNED = ("prob_increase", "prob_positive")
+PROBABILITIES = {
+    **dict.fromkeys(_SIGNED, "P(> 0)"),
+    "prob_exceeds": "P(> threshold)",
+    "prob_nearest": "P(nearest)",
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class OverSettings(Table):
+    """Answers to one question under several settings.
+
+    There is a row for each setting, or for each entry of its answer.
+
+    `plotting.ForestDisplay.from_result` draws it.
+
+    Attributes
+    ----------
+    params : list of dict of length n_rows
+        Parameters of the setting of each row.
+    entries : list of str of length n_rows
+        Entry of the answer that the row is about; empty if an answer is one number.
+    mean : ndarray of shape (n_rows,)
+        NaN if the setting failed.
+    interval : ndarray of shape (n_rows, 2)
+        NaN if the setting failed or its answer has no interval.
+    own : ndarray of bool of shape (n_rows,)
+        Whether the row has the estimator's own setting, ``(own)`` in print.
+    proba : ndarray of shape (n_rows,)
+        Probability that comes with the interval: that a change or difference is above zero, a
+        distance above its threshold, or a word the nearest. NaN if there is none.
+    verdicts : list of str of length n_rows
+        Verdict of each answer; empty if it has none.
+    notes : list of str of length n_rows
+        Why a setting failed, or the first warning of its fit.
+    title : str or None
+        Title of the question.
+    prob : float or None
+        Probability of the intervals, if the answers have one.
+    proba_of : str or None
+        Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
+    p_value : ndarray of shape (n_rows,) or None
+        Two-sided p-values of slopes; None if the answers have none.
+    threshold : ndarray of shape (n_rows,) or None
+        Threshold of each distance, which depends on the setting unless it was given; None if the
+        answers have none.
+    sentence : str
+        The table in words, to be copied.
+    sentences : dict of str to str
+        The same for each entry of the answers; of answers that are one number there is one, ``""``.
+    """
+
+    params: list[dict[str, Any]]
+    entries: list[str]
+    mean: np.ndarray
+    interval: np.ndarray
+    own: np.ndarray
+    proba: np.ndarray
+    verdicts: list[str]
+    notes: list[str]
+    title: str | None
+    prob: float | None
+    proba_of: str | None
+    p_value: np.ndarray | None = None
+    threshold: np.ndarray | None = None
+    # The title with all words of lists.
+    _whole: str | None = None
+
+    @property
+    def settings(self) -> list[str]:
+        """Parameters of each row as text, a list of str."""
+        texts = self._texts(_MOST_ENTRIES)
+        if len(set(texts)) < len({str(one) for one in self.params}):
+            texts = self._texts(None)
+        return [text + _OWN * own for text, own in zip(texts, self.own.tolist(), strict=True)]
+
+    def _texts(self, most):
+        """Parameters of each row, of sequences up to so many entries; all without ``most``."""
+        return [", ".join(f"{k}={_brief(v, most)}" for k, v in one.items()) for one in self.params]
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """Each entry of the answers in words, to be copied, by its name."""
+        # settings that failed have no entries
+        entries = [entry for entry in dict.fromkeys(self.entries) if entry] or [""]
+        return {entry: self._in_words(entry) for entry in entries}
+
+    @property
+    def sentence(self) -> str:
+        """The table in words, to be copied."""
+        return " ".join(self.sentences.values())
+
+    def _in_words(self, entry):
+        here, without = self._answers_on(entry)
+        rows, n = here[~without], len({str(one) for one in self.params})
+        over = f"{number_of(n, 'setting')} ({self._values()})"
+        left_out = [("without an answer", n - here.size), ("with too few data", without.sum())]
+        left_out = [f"{number_of(k, 'setting')} {why}" for why, k in left_out if k]
+        text = f"Over {over}{self._range(rows, entry)}" if rows.size else f"None of {over} answers"
+        # a line on changes is of several
+        told = self._decided(rows) if rows.size > 1 else []
+        parts = [text, capital("; ".join(told))] if told else [text]
+        parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
+        return ended(". ".join(parts), self.source, several=True)
+
+    def _answers_on(self, entry):
+        """Rows with an answer about an entry, and whether each of them has no data."""
+        here = np.flatnonzero(np.isfinite(self.mean) & (np.array(self.entries) == entry))
+        return here, np.array([self.verdicts[row] == NO_DATA for row in here], bool)
+
+    def _range(self, rows, entry):
+        """From where to where estimates lie, and what the own setting gives, clauses."""
+        mean, interval = self.mean[rows], self.interval[rows]
+        size = np.max(np.abs([*mean, *interval[np.isfinite(interval)]]))
+        least = _LEAST_DIGITS if size < _ONE_DIGIT else 0
+
+        def shown(*values):
+            # as many digits as the largest number of all has
+            return rounded([*values, size], least=least)[:-1]
+
+        of = f" for {entry!r}" if entry else ""
+        if self.title is not None:
+            title = (self._whole or self.title).replace(", less ", " less the ")
+            of = f"{of} ({title})" if entry else f" of the {title}"
+        ends = list(dict.fromkeys(shown(mean.min(), mean.max())))
+        where = "is" if len(ends) == 1 else "lies between"
+        unmixed = is_unmixed(self.source)
+        several = rows.size > 1 and not unmixed
+        shared = self._shared(rows, lambda value: shown(value)[0]) if several else ""
+        if self.prob is not None:
+            shared = shared.replace("intervals", f"of the {100 * self.prob:g}% intervals")
+        text = f", the estimate{of} {where} {' and '.join(ends)}{shared}"
+        mine = rows[self.own[rows]]
+        if not mine.size or rows.size == 1:
+            return text
+        value, (low, high) = self.mean[mine[0]], self.interval[mine[0]]
+        own = f". With our own setting ({self._values(mine)}) it is {shown(value)[0]}"
+        if self.prob is None or unmixed or not np.isfinite([low, high]).all():
+            return f"{text}{own}"
+        return f"{text}{own} ({interval_in_words(*shown(low, high), self.prob)})"
+
+    def _values(self, rows=None):
+        """Values of each parameter, in some rows or all, as in ``"window 2, 5; draws 100"``."""
+        found: dict[str, list] = {}
+        for one in self.params if rows is None else [self.params[row] for row in rows]:
+            for name, value in one.items():
+                found.setdefault(name, []).append(_brief(value, _MOST_ENTRIES))
+        return "; ".join(f"{name} {_in_order(values)}" for name, values in found.items())
+
+    def _columns(self):
+        without = np.array([verdict == NO_DATA for verdict in self.verdicts], dtype=bool)
+        ends = "low", "high"
+        entries = (
+            [Column("entry", self.entries, ("entry",), cut_lists, left=True)]
+            if any(self.entries)
+            else []
+        )
+        head = "interval" if self.prob is None else f"{100 * self.prob:g} % interval"
+        more = []
+        if self.threshold is not None:
+            more = [Column("threshold", self.threshold, ("threshold",), dashed(".3f"))]
+        if self.proba_of is not None:
+            head_of = PROBABILITIES[self.proba_of]
+            proba = np.where(without, np.nan, self.proba)
+            more += [Column(head_of, proba, (self.proba_of,), self._chances)]
+        if any(self.verdicts):
+            shown = [verdict or "-" for verdict in self._surely()]
+            more.append(Column("verdict", shown, ("verdict",), left=True))
+        marks = self._marks()
+        if marks:
+            shown = [f"({marks[_NUMBER.sub('', note)]})" if note else "" for note in self.notes]
+            more.append(Column("note", shown, (), left=True))
+        return [
+            Column("setting", self.settings, ("setting",), left=True),
+            *entries,
+            Column("mean", np.where(without, np.nan, self.mean), ("mean",), dashed(".3f")),
+            Column(head, np.where(without[:, None], np.nan, self.interval), ends, left=True),
+            *more,
+        ]
+
+    def _surely(self):
+        """Verdicts in print, as those of answers are."""
+        found = {"interval": self.interval, "verdict": self.verdicts}
+        said = surely(found | {self.proba_of: self.proba})
+        if self.p_value is not None:
+            only = np.isfinite(self.p_value) & ~sure_of(self.p_value)
+            only &= np.isin(self.verdicts, _SIDES)
+            said = np.where(only, "probably " + said, said)
+        return said.tolist()
+
+    def _marks(self):
+        """Numbers of notes, of those that differ by more than their figures."""
+        texts = dict.fromkeys(_NUMBER.sub("", note) for note in self.notes if note)
+        return {text: number for number, text in enumerate(texts, 1)}
+
+    def _marked(self):
+        """Each note once, with its number, a list of texts."""
+        lines = []
+        for text, number in self._marks().items():
+            alike = [note for note in self.notes if _NUMBER.sub("", note) == text]
+            shown = alike[0] if len(alike[0]) <= _NOTE else alike[0][:_NOTE] + " ..."
+            more = " [other figures in other rows]" if len(set(alike)) > 1 else ""
+            lines.append(f"({number}) {shown}{more}")
+        return lines
+
+    def _series(self):
+        names = list(dict.fromkeys(name for one in self.params for name in one))
+        values = {name: np.array([str(one.get(name)) for one in self.params]) for name in names}
+        notes = np.array(self.notes, dtype=object)
+        # printed without what the prior alone says
+        whole = dict(zip(("mean", "low", "high"), (self.mean, *self.interval.T), strict=True))
+        whole |= {} if self.proba_of is None else {self.proba_of: self.proba}
+        whole |= {} if self.p_value is None else {"p_value": self.p_value}
+        return {**super()._series(), **whole, **values, "own": self.own, "note": notes}
+
+    def _title(self):
+        return self.title
+
+    def _notes(self):
+        known = np.isfinite(self.mean)
+        without = [(str(p), note) for p, k, note in
+                   zip(self.params, known, self.notes, strict=True) if not k]  # fmt: skip
+        stopped = {params for params, note in without if note == INTERRUPTED}
+        failed = len({params for params, _ in without} - stopped)
+        lines = []
+        for entry in dict.fromkeys(self.entries):
+            here, without = self._answers_on(entry)
+            name = f"{entry}: " if entry else ""
+            if np.count_nonzero(~without) > 1:
+                lines += [f"({name}{line})" for line in self._over(here[~without])]
+            if without.any():
+                of = f"{np.count_nonzero(without)} of {number_of(here.size, 'setting')}"
+                lines.append(
+                    f"({name}no data in {of}: a dash, and left out of estimates and verdicts)"
+                )
+        lines += self._marked()
+        if any(len(note) > _NOTE for note in self.notes):
+            lines.append("(notes are cut: the attribute notes has them whole)")
+        lines += [f"({failed} failed: see the notes)"] if failed else []
+        lines += [f"({len(stopped)} not run to the end)"] if stopped else []
+        return lines + super()._notes()
+
+    def _over(self, rows):
+        """What an answer is over the rows of several settings, a list of texts."""
+        mean = self.mean[rows]
+        # distances are held against a threshold each, on a scale of its own
+        if self.proba_of == "prob_exceeds":
+            return self._decided(rows)
+        line = f"estimates from {mean.min():.3f} to {mean.max():.3f}"
+        return [f"{line}{self._shared(rows, '{:.3f}'.format)}", *self._decided(rows)]
+
+    def _shared(self, rows, shown):
+        """What all intervals of some rows contain, a clause; empty where one has none."""
+        n, interval = rows.size, self.interval[rows]
+        if self.proba_of == "prob_exceeds":
+            # distances of settings are on scales of their own
+            settings, verdicts = self.settings, self._surely()
+            said = ", ".join(f"{settings[row]}: {verdicts[row]}" for row in rows)
+            return f"; each setting has a scale and a threshold of its own ({said})"
+        if not np.isfinite(interval).all():
+            return ""
+        low, high = interval[:, 0].max(), interval[:, 1].min()
+        if low > high:
+            return f"; no value is in {_all(n, 'interval')}"
+        ends = dict.fromkeys((shown(low), shown(high)))
+        shared = "the value " if len(ends) == 1 else "the values from "
+        return f"; {_all(n, 'interval')} contain {shared}{' to '.join(ends)}"
+
+    def _decided(self, rows):
+        """What signs and verdicts are over the rows of several settings, a list of texts."""
+        lines, mean = [], self.mean[rows]
+        sign = np.sign(mean)
+        if np.unique(sign).size > 1:
+            lines.append(self._signs(rows, sign))
+        elif self.proba_of in _SIGNED:
+            lines.append(self._kept(rows, sign, "the sign"))
+        verdicts = np.array([self.verdicts[row] for row in rows])
+        if np.all(verdicts != ""):
+            lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
+        return lines
+
+    def _signs(self, rows, sign):
+        """In how many of some rows which sign is decided, and whether it is in the own setting."""
+        interval, own = self.interval[rows], self.own[rows]
+        if not np.isfinite(interval).all():
+            return self._kept(rows, sign, "the sign")
+        side = np.where(interval[:, 0] > 0, 1, np.where(interval[:, 1] < 0, -1, 0))
+        n, plus, minus = rows.size, np.count_nonzero(side > 0), np.count_nonzero(side < 0)
+        if not side.any():
+            where = "either setting" if n == 2 else f"any of the {n} settings"
+            every = "both" if n == 2 else "all"
+            return f"the sign is not decided in {where}: {every} intervals contain zero"
+        found = ("not decided", "positive", "negative")
+        mine = f" (own: {found[side[own][0]]})" if own.any() else ""
+        counts = zip(found[1:], (plus, minus), strict=True)
+        both = ", ".join(f"{called} in {k}" for called, k in counts if k)
+        return f"the sign is decided in {plus + minus} of {n} settings{mine}: {both}"
+
+    def _kept(self, rows, values, called):
+        """In how many of some rows a value is another than with the estimator's own setting.
+
+        Or than it is most often, where the own setting has no answer.
+        """
+        own = values[self.own[rows]]
+        found, counts = np.unique(values, return_counts=True)
+        held = own[0] if own.size else found[np.argmax(counts)]
+        called = called.format(str(held))
+        if found.size == 1:
+            return f"{called} is the same in {_all(rows.size, 'setting')}"
+        if own.size and rows.size == 2:
+            return f"{called} changes in the other setting"
+        of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
+        return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
+
+
+def _in_order(values):
+    """Values of a parameter as text, each once, numbers by size."""
+    if all(isinstance(value, int | float) for value in values):
+        values = sorted(values)
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def _brief(value, most):
+    """A value of a parameter, of sequences up to so many entries; of other objects their type."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple):
+        shown = [str(_brief(one, most)) for one in value]
+        if most is not None and len(shown) > most:
+            shown[most - 1 : -1] = [".."]
+        return f"[{', '.join(shown)}]"
+    plain = isinstance(value, str | int | float | bool | range | None)
+    return value if plain else type(value).__name__
+
+
+def number_of(n: int, what: str) -> str:
+    """A number of things, as ``"1 setting"``."""
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _all(n, what):
+    return f"both {what}s" if n == 2 else f"all {n} {what}s"
