@@ -98,6 +98,18 @@ def together(names: np.ndarray | None, what: str, numbers: list[int]) -> str:
     return f"{what}s {', '.join(ones[:-1])} and {ones[-1]} together"
 
 
+def joint(names: np.ndarray | None, numbers: list[int]) -> str:
+    """The label of one or several in a table.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.naming import check_names, joint
+    >>> joint(None, [0, 2]), joint(check_names(["bank", "shore"], 2, "sense"), [0])
+    ('0 + 2', 'bank')
+    """
+    return " + ".join(str(name) for name in named(names, np.asarray(numbers)))
+
+
 def shares_called(posterior: Posterior) -> list[str]:
     """What the shares of topics are called where traces or diagnostics are of them."""
     names = given_names(posterior, "topic")

@@ -100,7 +100,13 @@ class SenseReadingMixin:
         check_prob(prob)
         return interval_of(draws_of(self, units), prob)
 
-    def prevalence_info(self, *, prob: float = 0.9, units: str = "all") -> Prevalences:
+    def prevalence_info(
+        self,
+        *,
+        prob: float = 0.9,
+        units: str = "all",
+        senses: Sequence[int | str | Sequence[int | str]] | None = None,
+    ) -> Prevalences:
         """Return a table of the prevalences of senses in all genres and periods, with intervals.
 
         Parameters
@@ -114,6 +120,10 @@ class SenseReadingMixin:
             ``"seen"``: the mean over the units in the cell that ``fit`` saw, weighted by their
             snippets (over all units in a cell without any). ``"new"``: one unit that ``fit`` has
             not seen; its intervals are predictive and include the differences between units.
+        senses : list of int, str or lists of these, optional
+            Which senses to show, by number or name; all by default. The prevalences of senses that
+            are in a list of their own are added up draw by draw, as in ``senses=[[0, 2], 1]``: if a
+            fit divides one sense of the word between two, ask for both together.
 
         Returns
         -------
@@ -124,6 +134,12 @@ class SenseReadingMixin:
             units in the data, (n_senses, n_genres, n_periods): ``seen`` weights units by their
             snippets (as ``units="seen"`` does), ``seen_alike`` equally. A line below the table says
             where ``seen_alike`` is outside the interval.
+
+        Raises
+        ------
+        ValueError
+            If there is no such sense, all senses are to be added up, or ``units`` needs units that
+            ``fit`` was not given.
 
         Examples
         --------
@@ -138,7 +154,7 @@ class SenseReadingMixin:
         ['sense', 'genre', 'period', 'time', 'mean', 'low', 'high', 'n_snippets']
         """
         check_is_fitted(self, "posterior_")
-        return prevalence_info(self, prob, units)
+        return prevalence_info(self, prob, units, senses)
 
     def predict_shares(
         self,

@@ -14,7 +14,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
@@ -131,4 +131,4 @@ def document_topics(estimator, X, n_draws, prob):
         prob,
         n_draws,
         given_names(estimator.posterior_, "topic"),
-    )._resting_on(source_of_shares(estimator))
+    )._resting_on(source_of_shares(estimator), notes_on_rough(estimator.posterior_))

@@ -40,7 +40,7 @@ from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -230,7 +230,7 @@ class TopicEffects(Table):
             note_on_time(in_time_of(self), "units", "effects", ", by topic"),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
-        return notes + notes_on_unmixed(self.unmixed, self.names)
+        return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -322,7 +322,10 @@ def _pooled(estimator, terms, found, variances, draws, of_units, facts):
         unmixed=unmixed_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
         **facts,
-    )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
+    )._resting_on(
+        f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
+        notes_on_rough(estimator.posterior_),
+    )
 
 
 def _freedom(within, between, of_units, n_draws):

@@ -27,7 +27,14 @@ from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .export import words_and_topics
 from .inputs import vocabulary_reading
-from .labels import label_words, marked, mixed_of, notes_on_unmixed
+from .labels import (
+    label_words,
+    marked,
+    mixed_of,
+    notes_on_mixing,
+    notes_on_rough,
+    notes_on_unmixed,
+)
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
 from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
 from .theta import theta_draws
@@ -251,7 +258,7 @@ def top_words(estimator, n, by, prob, rank="probable"):
         rank,
         background_of(estimator.posterior_),
         given_names(estimator.posterior_, "topic"),
-    )._resting_on(source_of(estimator))
+    )._resting_on(source_of(estimator), notes_on_mixing(estimator.posterior_))
 
 
 def mean_word_proba(estimator, by):
@@ -293,7 +300,7 @@ def topic_table(estimator, n, prob):
         unmixed_topics(estimator.posterior_),
         rhat_of_shares(estimator.posterior_),
         given_names(estimator.posterior_, "topic"),
-    )._resting_on(source_of(estimator))
+    )._resting_on(source_of(estimator), notes_on_rough(estimator.posterior_))
 
 
 def _spread(estimator):
@@ -335,11 +342,13 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     some, place = np.unique(flat, return_inverse=True)
     draws = theta_draws(estimator, vocabulary_reading(estimator, counts[some]), n_draws)
     draws = draws[:, place, groups]
-    return Representatives(
+    table = Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
         names=given_names(estimator.posterior_, "topic"),
-    )._resting_on(source_of_shares(estimator))  # fmt: skip
+    )  # fmt: skip
+    notes = notes_on_mixing(estimator.posterior_, topics)
+    return table._resting_on(source_of_shares(estimator), notes)
 
 
 class TopicReadingMixin:
