@@ -54,6 +54,11 @@ def check_names(names: Any, n: int, what: str) -> np.ndarray:
     return np.array(found)
 
 
+def set_names(posterior: Posterior, names: Any, what: str) -> None:
+    """Give all senses or topics of a posterior names, as of `check_names`."""
+    posterior.coords[what] = check_names(names, len(posterior.coords[what]), what)
+
+
 def given_names(posterior: Posterior, what: str) -> np.ndarray | None:
     """Names of the senses or topics, ndarray of str; None if there are only numbers."""
     labels = np.asarray(posterior.coords[what])

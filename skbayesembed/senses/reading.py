@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
-from ..posterior.naming import check_names, given_names, together
+from ..posterior.naming import given_names, set_names, together
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import name_of_units, note_on_units, source_of
@@ -642,8 +642,7 @@ class SenseReadingMixin:
         ['bank', 'shore']
         """
         check_is_fitted(self, "posterior_")
-        names = check_names(names, self.prevalence_.shape[0], "sense")
-        self.posterior_.coords["sense"] = names
+        set_names(self.posterior_, names, "sense")
         return self
 
     def _sense_labels(self):
