@@ -31,6 +31,7 @@ from ..posterior.sentences import (
     ended,
     interval_in_words,
     p_value,
+    rounded,
     side_of_zero,
     step_between,
     step_of,
@@ -134,7 +135,7 @@ class TopicEffects(Table):
     def sentences(self) -> dict[tuple[int | str, str], str]:
         """Each effect in words, to be copied, by its topic and term; not the constant's."""
         return {
-            (self._key(topic), str(term)): self._sentence(topic, j)
+            (self._key(topic), str(term)): self._told(topic, j)
             for j, term in enumerate(self.terms)
             if term != INTERCEPT
             for topic in range(self.mean.shape[1])
@@ -147,6 +148,15 @@ class TopicEffects(Table):
         """A topic in a sentence: its name, or its number and words."""
         name = called(self.names, "topic", topic)
         return f"{name} ({self.words[topic]})" if name == f"topic {topic}" else name
+
+    def _told(self, topic, j):
+        """An effect in words; a point alone where the topic has not mixed, as in the table."""
+        if self.unmixed is None or topic not in self.unmixed:
+            return self._sentence(topic, j)
+        (mean,) = rounded([self.mean[j, topic]], "+", 2, 4)
+        beside = f"{self._step(j)}, the other terms held constant"
+        text = f"The mean share of {self._called(topic)} differs by {mean} (no interval) "
+        return ended(text + (beside if self.terms.size > 2 else self._step(j)), "unmixed")
 
     def _sentence(self, topic, j):
         mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
