@@ -142,7 +142,8 @@ class PrevalenceDisplay(Display):
             rows = _rows_of(table)
             # of several the first words of each, in turn
             names = [f"{joint(None, row)}: {_called(words[row].T.ravel())}" for row in rows]
-        return cls(table, names=names).plot(ax, genres=genres, senses=None if added else senses)
+        chosen: Any = None if added else senses
+        return cls(table, names=names).plot(ax, genres=genres, senses=chosen)
 
     @classmethod
     def from_result(

@@ -456,7 +456,9 @@ class DiSCSenseModel(
 
         Reads and counts all data, then runs every part of a fit for a moment and extrapolates. This
         takes a few seconds, or more if there is much text or single steps are slow; on large text,
-        up to a fifth of the estimated time.
+        up to a fifth of the estimated time. With ``embedding_draws``, draws of the vectors of an
+        embedding that nobody has asked yet take its first question with intervals by units, which
+        may take longer than the fit: it is not tried, and a line below the table says so.
 
         Parameters
         ----------
