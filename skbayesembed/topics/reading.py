@@ -1,61 +1,66 @@
-"""Reading the posterior of topics: words, tables, intervals, coherence, names."""
+"""Reading topics in documents: shares, documents to read, effects, pyLDAvis."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer, check_prob
-from ..io.word_vectors import WordVectors
-from ..posterior.naming import set_names
-from ..posterior.results import About, Result
-from ..posterior.sources import source_of
-from ..posterior.summary import hdi_interval
-from .document_reading import DocumentReadingMixin
-from .export import words_and_topics
-from .recording import has_gaussians
-from .words import TopicTable, TopicWords, coherence_of, mean_word_proba, top_words, topic_table
+from ..common.checks import check_bool
+from ..corpus.known import known_counts
+from ..posterior.representatives import Representatives
+from .documents import DocumentTopics, document_topics, representative_documents
+from .draws import draws_of
+from .effects import TopicEffects, topic_effects
+from .inputs import vocabulary_reading
+from .predict import FoldIn, topic_features
+from .word_reading import WordReadingMixin
 
 
-class TopicReadingMixin(DocumentReadingMixin):
-    """Methods of estimators whose posterior has topics with words and Gaussians."""
+class TopicReadingMixin(WordReadingMixin):
+    """Methods of estimators whose posterior has topics, by themselves and in documents."""
 
     # of the estimator
-    likelihood_power_: Any
     words_: Any
+    n_jobs: int | None
 
-    def _word_proba(self, by):
-        """Posterior means of word probabilities ``by`` "count" or "density"."""
-        return self.components_ if by == self._components_by else mean_word_proba(self, by)
-
-    def top_words(
-        self, n: int = 10, *, by: str | None = None, rank: str = "probable", prob: float = 0.9
-    ) -> TopicWords:
-        """Return the top words of each topic, with intervals and their stability.
+    def document_topics(
+        self, X: Any = None, *, n_draws: int = 200, prob: float = 0.9
+    ) -> DocumentTopics:
+        """Return the shares of the topics in documents, with intervals.
 
         Parameters
         ----------
-        n : int, default=10
-            Number of words for each topic.
-        by : {"count", "density"} or None, default=None
-            Whether probabilities come from the topic's tokens, or from the topic's density at the
-            word's vector, normalized over the vocabulary. None uses ``word_proba``.
-        rank : {"probable", "relevant"}, default="probable"
-            Which words: the most probable ones, or those that distinguish the topic from the
-            others, by relevance (Sievert & Shirley 2014), which combines a word's probability with
-            its ratio to the overall probability.
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default.
+        n_draws : int, default=200
+            Number of draws of the shares for the intervals, at least 2.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
-        TopicWords
-            Prints as a table. ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval``
-            (n_topics, n, 2). Counts use at most 200 draws, densities at most 10, which makes their
-            intervals rough.
+        DocumentTopics
+            Prints as a table, whose last lines say what the intervals rest on and which topics have
+            not mixed. ``mean`` (n_documents, n_topics), as from ``transform``, ``interval``
+            (n_documents, n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), as from
+            ``sample_transform``.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is needed because ``partial_fit`` keeps no documents, or counts are not whole
+            numbers.
+        MemoryError
+            If the draws would not fit in memory.
+
+        Notes
+        -----
+        Intervals cover the uncertainty of the topics and, given the topics, that of a document's
+        shares, for which only its own words are evidence. To allow for the sampling of
+        documents, or to compare groups of them, use `effects`.
 
         Examples
         --------
@@ -63,121 +68,51 @@ class TopicReadingMixin(DocumentReadingMixin):
         >>> from skbayesembed.datasets import make_topics
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> model = model.fit(data.counts)
-        >>> model.top_words(5).words.shape
-        (2, 5)
+        >>> table = model.fit(data.counts).document_topics(data.counts[:3], prob=0.5)
+        >>> table.mean.shape, table.interval.shape
+        ((3, 2), (3, 2, 2))
         """
         check_is_fitted(self, "posterior_")
-        return top_words(self, n, self.word_proba if by is None else by, prob, rank)
+        return document_topics(self, X, n_draws, prob)
 
-    def topic_info(self, n: int = 10, *, prob: float = 0.9) -> TopicTable:
-        """Return a table of the topics: shares, spread, stability, coherence and words.
-
-        Parameters
-        ----------
-        n : int, default=10
-            Number of words for each topic. The most relevant words are shown; coherence and
-            stability refer to the most probable ones.
-        prob : float, default=0.9
-            Probability of the highest density intervals.
-
-        Returns
-        -------
-        TopicTable
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skbayesembed import GaussianLDA
-        >>> from skbayesembed.datasets import make_topics
-        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
-        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> model = model.fit(data.counts)
-        >>> bool(np.isclose(model.topic_info(5).share.sum(), 1.0))
-        True
-        """
-        check_is_fitted(self, "posterior_")
-        check_integer("n", n, 1)
-        return topic_table(self, n, prob)
-
-    def topic_interval(self, *, prob: float = 0.9) -> Result:
-        """Return highest density intervals of the topics' Gaussians.
-
-        Parameters
-        ----------
-        prob : float, default=0.9
-            Probability in each interval.
-
-        Returns
-        -------
-        Result
-            ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
-            standard deviations (the square roots of the diagonals of the covariances).
-
-        Examples
-        --------
-        >>> from skbayesembed import GaussianLDA
-        >>> from skbayesembed.datasets import make_topics
-        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
-        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> model = model.fit(data.counts)
-        >>> model.topic_interval().mean.shape
-        (2, 3, 2)
-        """
-        check_is_fitted(self, "posterior_")
-        check_prob(prob)
-        if not has_gaussians(self.posterior_):
-            return self._vector_interval(prob)
-        variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
-        entries = {
-            "mean": hdi_interval(self.posterior_.flat("mean"), prob=prob),
-            "sd": hdi_interval(np.sqrt(variances), prob=prob),
-        }
-        n_topics, n_dims = variances.shape[1:]
-        axes = {"topic": range(n_topics), "dim": range(n_dims)}
-        title = f"{100 * prob:g} % intervals of the topics' Gaussians"
-        return Result(entries, About(title, axes, prob, source_of(self), ("mean", "sd")))
-
-    def _vector_interval(self, prob):
-        """`topic_interval` of topics with Dirichlet priors of words."""
-        found = hdi_interval(self.posterior_.flat("topic_vector"), prob=prob)
-        axes = {"topic": range(found.shape[0]), "dim": range(found.shape[1])}
-        title = f"{100 * prob:g} % intervals of the topics' vectors"
-        about = About(title, axes, prob, source_of(self), ("topic_vector",))
-        return Result({"topic_vector": found}, about)
-
-    def coherence(
+    def representative_documents(
         self,
-        X_ref: Any = None,
+        X: Any = None,
+        topic: int | str | None = None,
         *,
-        measure: str = "npmi",
-        n: int = 10,
-        by: str | None = None,
-    ) -> np.ndarray:
-        """Compute the coherence of the top words of each topic.
+        n: int = 5,
+        texts: Sequence[str] | None = None,
+        n_draws: int = 200,
+        prob: float = 0.9,
+    ) -> Representatives:
+        """Return the documents with the largest shares of a topic, with intervals, for reading.
 
         Parameters
         ----------
-        X_ref : documents or counts, as in ``fit``, optional
-            Reference corpus; the training documents by default.
-        measure : {"npmi", "pmi"}, default="npmi"
-        n : int, default=10
-            Number of words for each topic.
-        by : {"count", "density"} or None, default=None
-            As in `top_words`.
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default.
+        topic : int or str, optional
+            Number, or name from `name_topics`; all topics by default.
+        n : int, default=5
+            Number of documents for each topic; fewer if fewer have a known word.
+        texts : sequence of str of shape (n_documents,), optional
+            Text to show for each document. By default X, if it holds strings or tokens.
+        n_draws : int, default=200
+            Number of draws of the shares for the intervals.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
 
         Returns
         -------
-        ndarray of shape (n_topics,)
+        Representatives
+            A table: ``index`` in X, ``mean`` (as from ``transform``) and ``interval`` of the share,
+            and ``texts``.
 
         Raises
         ------
         ValueError
-            If there is no reference corpus because ``partial_fit`` keeps no documents.
-
-        See Also
-        --------
-        skbayesembed.metrics.coherence : The formulas.
+            If there is no such topic, the number of texts is not that of the documents, no document
+            has a known word, or X is needed because ``partial_fit`` keeps no documents.
 
         Examples
         --------
@@ -186,38 +121,85 @@ class TopicReadingMixin(DocumentReadingMixin):
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
         >>> model = model.fit(data.counts)
-        >>> model.coherence(data.counts, n=5).shape
-        (2,)
+        >>> model.representative_documents(data.counts, n=3).index.shape
+        (6,)
         """
         check_is_fitted(self, "posterior_")
-        check_choice("measure", measure, ("npmi", "pmi"))
-        check_integer("n", n, 2)
-        words = top_words(self, n, self.word_proba if by is None else by, 0.9).words
-        return coherence_of(self, words, self._documents(X_ref, "X_ref"), measure)
+        return representative_documents(self, X, topic, n, texts, n_draws, prob)
 
-    def name_topics(self, names: Sequence[str] | Mapping[int, str] | None) -> Self:
-        """Give the topics names, which tables, figures and sentences then use.
-
-        Topics are numbered by the fit, so names are given after it, when their words and documents
-        have been read. They also serve wherever a ``topic`` is asked for, are the labels of the
-        dimension ``topic`` of ``posterior_``, and are saved with the estimator. A new fit discards
-        them.
+    def effects(
+        self,
+        X: Any,
+        design: Any,
+        units: Any = None,
+        *,
+        times: Any = None,
+        shares: str = "unbiased",
+        n_draws: int = 50,
+        prob: float = 0.9,
+    ) -> TopicEffects:
+        """Estimate the effects of covariates of documents on the shares of topics.
 
         Parameters
         ----------
-        names : list of str of shape (n_topics,), dict of int to str, or None
-            Names of all topics, or of some; the others keep their numbers. With None all have
-            numbers again.
+        X : documents or counts, as in ``fit``
+            The training documents or others. Documents without a known word are left out.
+        design : array-like, Series, DataFrame or dict
+            Covariates, numeric or boolean, of shape (n_documents,) or (n_documents, n_terms). The
+            columns of a DataFrame, or the keys of a dict of columns, name the terms. A constant is
+            added if there is none.
+        units : array-like of shape (n_documents,), optional
+            What was sampled: speakers, authors, works; by default each document. Standard errors
+            are then valid even if documents of one unit resemble each other.
+        times : array-like of shape (n_documents,), optional
+            Numbers or dates, where units may be autocorrelated in time: residuals of each topic are
+            then modeled as `regress` models them. By default, units are treated as independent.
+        shares : {"unbiased", "posterior"}, default="unbiased"
+            What is regressed. ``"posterior"`` uses posterior draws of a document's shares, as stm's
+            ``estimateEffect`` does. They are shrunk toward their prior mean, which does not know
+            the covariates, and effects are too small by the same factor: slightly in long
+            documents, by up to a tenth in documents of fifteen words. ``"unbiased"`` uses weighted
+            least squares estimates without that prior, which are noisier for a document but
+            unbiased.
+        n_draws : int, default=50
+            Maximum number of draws of the topics for which the regression is run.
+        prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
-        self
+        TopicEffects
+            A table; ``mean``, ``sd``, ``p_value`` (n_terms, n_topics), ``interval`` (n_terms,
+            n_topics, 2), ``draws`` (n_draws, n_terms, n_topics).
 
         Raises
         ------
         ValueError
-            If the names are not as many as the topics, or of topics that are not there; or if they
-            are empty, numbers, or not different from each other.
+            If the design has another number of rows, missing or infinite entries, text, or linearly
+            dependent columns, if units are not one for each document, or fewer than two, or if
+            ``times`` cannot be read, are the same for all units, or there are fewer units than two
+            more than terms.
+
+        Notes
+        -----
+        Ordinary least squares for every draw of the topics, with the cluster-robust covariance CR2
+        and Satterthwaite's degrees of freedom; variances within and between draws are added.
+        Intervals are for the topics that ``fit`` found, and do not include that another corpus
+        would have other topics. They include the uncertainty of the word vectors only with
+        ``embedding_draws``. Topics whose shares have not mixed (R-hat above 1.2) are marked, and
+        named below the table: use only their point estimates.
+
+        Without ``times``, units are treated as independent. If consecutive units are alike,
+        intervals are then too narrow. With ``times``, effects are those of generalized least
+        squares, averaged over the probable correlations of each topic's residuals: see the Notes of
+        `regress`.
+
+        References
+        ----------
+        Roberts, Stewart & Tingley (2019). stm: An R Package for Structural Topic Models. Journal
+        of Statistical Software 91(2).
+        Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
+        Journal of Business & Economic Statistics 36(4).
 
         Examples
         --------
@@ -225,35 +207,36 @@ class TopicReadingMixin(DocumentReadingMixin):
         >>> from skbayesembed.datasets import make_topics
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> model = model.fit(data.counts).name_topics({1: "taxes"})
-        >>> model.top_words(1)["topic"].tolist()
-        ['0', 'taxes']
+        >>> import numpy as np
+        >>> table = model.fit(data.counts).effects(data.counts, {"year": np.arange(40)})
+        >>> table.terms.tolist(), table.mean.shape
+        (['(intercept)', 'year'], (2, 2))
         """
         check_is_fitted(self, "posterior_")
-        set_names(self.posterior_, names, "topic")
-        return self
+        return topic_effects(
+            self, X, design, units, times=times, shares=shares, n_draws=n_draws, prob=prob
+        )
 
-    def to_word_vectors(self, names: Sequence[str] | None = None) -> WordVectors:
-        """Return vectors of the words and of the topics in one space, for gensim and others.
+    def to_pyldavis(self, X: Any = None, *, prepare: bool = False, **options: Any) -> Any:
+        """Return the input of pyLDAvis.
 
         Parameters
         ----------
-        names : sequence of str, optional
-            Names of the topics, none of them a word of the vocabulary; by default ``"topic_0"``,
-            ``"topic_1"``, ..., or with names from `name_topics` ``"topic_trade"``, ... A background
-            topic has no vector and no name.
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default. Empty ones are left out.
+        prepare : bool, default=False
+            Call ``pyLDAvis.prepare`` (needs pyLDAvis).
+        **options
+            Passed to ``pyLDAvis.prepare``.
 
         Returns
         -------
-        skbayesembed.io.WordVectors
-            Words in the coordinates of ``normalize``, as the topics are in them, then posterior
-            means of the topics' vectors: of Gaussians their means, ``topic_means_``. Covariances
-            are left out. `io.to_keyed_vectors` and `io.save_vectors` take it.
-
-        Raises
-        ------
-        ValueError
-            If ``names`` are not one for each topic, or one is a word of the vocabulary.
+        dict or pyLDAvis.PreparedData
+            The arguments of ``pyLDAvis.prepare``: ``topic_term_dists``, ``doc_topic_dists``,
+            ``doc_lengths``, ``vocab`` and ``term_frequency``; and ``sort_topics=False`` and
+            ``start_index=0``, so that topics have the numbers that they have here (pyLDAvis 3.3 or
+            later). In its page 0 also stands for no topic, so its slider does nothing for topic 0;
+            with ``start_index=1`` among the options it does, and topics are numbered from one.
 
         Examples
         --------
@@ -261,9 +244,43 @@ class TopicReadingMixin(DocumentReadingMixin):
         >>> from skbayesembed.datasets import make_topics
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> vectors = model.fit(data.counts).to_word_vectors(["war", "trade"])
-        >>> len(vectors), vectors["war"].shape
-        (55, (3,))
+        >>> model = model.fit(data.counts)
+        >>> given = model.to_pyldavis(data.counts)
+        >>> given["doc_topic_dists"].shape, given["start_index"]
+        ((40, 2), 0)
         """
         check_is_fitted(self, "posterior_")
-        return words_and_topics(self, names)
+        check_bool("prepare", prepare)
+        counts = self._documents(X, "X")
+        counts = counts[np.asarray(counts.sum(axis=1)).ravel() > 0]
+        fold = FoldIn(
+            vocabulary_reading(self, counts),
+            draws_of(self),
+            self.word_proba,
+            self.n_jobs,
+        )
+        data = {
+            "topic_term_dists": self.components_,
+            "doc_topic_dists": topic_features(fold, False),
+            "doc_lengths": np.asarray(counts.sum(axis=1)).ravel(),
+            "vocab": self.words_.tolist(),
+            "term_frequency": np.asarray(counts.sum(axis=0)).ravel(),
+            # its own would number them from one, by size
+            "sort_topics": False,
+            "start_index": 0,
+        }
+        if not prepare:
+            return data
+        try:
+            import pyLDAvis
+        except ImportError as error:
+            raise ImportError("prepare=True needs pyLDAvis: pip install pyLDAvis") from error
+        return pyLDAvis.prepare(**data | options)
+
+    def _documents(self, X, name):
+        """Counts of the vocabulary's words in the documents given, or in those of training."""
+        if X is not None:
+            return known_counts(self, X)
+        if self._training is None:
+            raise ValueError(f"{name} must be given: partial_fit keeps no documents.")
+        return self._training
