@@ -149,3 +149,17 @@ def test_bad_arguments_are_refused(senses, by_units):
         PrevalenceDisplay.from_estimator(senses, names=["one"])
     with pytest.raises(TypeError, match="prevalence_info, got BayesianSGNS"):
         PrevalenceDisplay.from_estimator(by_units)
+
+
+def test_tables_of_senses_added_up_are_called_by_them(three_senses):
+    table = three_senses.prevalence_info(senses=[[0, 2], 1])
+    period = table.periods[0]
+    assert table.labels.tolist() == ["0 + 2", "1"] and table["sense"][0] == "0 + 2"
+    assert "\nsense 0 + 2\n" in repr(table)
+    said = table.sentences["0 + 2", period]
+    assert said.startswith(f"The prevalence of senses 0 and 2 together in {period} is ")
+    assert table.sentences["1", period].startswith("The prevalence of sense 1 in")
+    assert table.interval_mcse.shape == table.interval.shape
+    for senses in ([], [[0, 1, 2]], [3], "0", [[]]):
+        with pytest.raises(ValueError, match="sense"):
+            three_senses.prevalence_info(senses=senses)
