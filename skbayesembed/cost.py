@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy import sparse
 from . import spine
 from .common.compiling import Compiling, working_time
 from .common.memory import readable
-from .common.trial import OfOneAnswer, Part, Trial, duration
+from .common.trial import OfOneAnswer, Part, Trial, doing_without, duration
 from .common.warnings import note_user
 from .posterior.tables import Column, Table, dashed
 
@@ -93,6 +93,8 @@ class Cost(Table):
         If the first question takes more than two minutes, a smaller setting that takes less.
     automatic : tuple of str
         Parameters that are ``"auto"`` and make the time ``between``.
+    left_out : tuple of str
+        What the fit would do first that was not tried, because it may take longer than the fit.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class Cost(Table):
     sooner: str = ""
     between: tuple[float, float] | None = None
     automatic: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def cpu_seconds(self) -> float:
@@ -143,7 +146,7 @@ class Cost(Table):
         return {name: values[:n] for name, values in super()._series().items()}
 
     def _notes(self):
-        notes = []
+        notes = [f"(not tried, and in no sum: {what})" for what in self.left_out]
         if self.between is not None and self.automatic:
             of = " and ".join(_OPEN_ENDED[name] for name in self.automatic)
             given = " and ".join(f"{name}='auto'" for name in self.automatic)
@@ -267,12 +270,13 @@ def _estimate(estimator, room, read, find, questions, told):
     state = estimator.random_state
     tried.random_state = 0 if state is None else copy.deepcopy(state)
     seeds = spine.seeds_of(tried, room)
-    with Compiling() as compiling:
+    with Compiling() as compiling, doing_without() as left_out:
         begun = time.process_time()
         training = read(tried, seeds)
         spent = time.process_time() - begun - compiling.cpu_seconds
     counting = Part("counting", spent, spent)
-    return _try(tried, room, training, seeds, find, questions, told, counting)
+    found = _try(tried, room, training, seeds, find, questions, told, counting)
+    return replace(found, left_out=tuple(left_out))
 
 
 def announce(

@@ -105,6 +105,27 @@ def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):
         np.testing.assert_array_equal(plain.posterior_[name], verbose.posterior_[name])
 
 
+@pytest.mark.parametrize("kind", [GaussianLDA, DiSCSenseModel])
+def test_the_question_of_an_embedding_is_not_tried(kind, monkeypatch):
+    """Draws of its vectors would ask it; those of one that was asked are made as in a fit."""
+    vectors = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0).fit(X)
+    options = {"embedding": vectors, "embedding_draws": 2, "draws": 4, "warmup": 4, "chains": 1}
+    options |= {"model": "edisc", "n_starts": 2} if kind is DiSCSenseModel else {"solver": "gibbs"}
+    model, asked = kind(2, random_state=0, **options), []
+    sample = BayesianSGNS.sample_vectors
+    monkeypatch.setattr(
+        BayesianSGNS, "sample_vectors", lambda *given: asked.append(1) or sample(*given)
+    )
+    cost = model.estimate_cost(X)
+    assert not asked and "deviations" not in vars(vectors._sampling)
+    (left_out,) = cost.left_out
+    assert f"(not tried, and in no sum: {left_out})" in repr(cost)
+    assert "draws" in cost["part"].tolist()
+    vectors.similarity("w0", "w1")
+    cost = model.estimate_cost(X)
+    assert asked and cost.left_out == () and "not tried" not in repr(cost)
+
+
 def test_the_first_question_is_no_part_of_the_fit():
     model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
     cost = model.estimate_cost(X)

@@ -25,6 +25,8 @@ BUDGET, _FEWEST, _DEAR = 0.7, 3, 2.0
 _LATE, _LATE_SHARE = 15.0, 0.2
 
 _ACTIVE: ContextVar[Trial | None] = ContextVar("trial", default=None)
+# What a trial does without.
+_LEFT_OUT: ContextVar[list[str] | None] = ContextVar("left_out", default=None)
 # What is awaited, and what is done with a line about it.
 _LABEL: ContextVar[tuple[str, Callable[[str], object]] | None] = ContextVar("label", default=None)
 
@@ -171,6 +173,36 @@ class Trial:
 def current() -> Trial | None:
     """The trial that is active in this thread, or None."""
     return _ACTIVE.get()
+
+
+@contextlib.contextmanager
+def doing_without() -> Iterator[list[str]]:
+    """Context of an estimate that is not to make what is dear; yields what was left out.
+
+    Examples
+    --------
+    >>> from skbayesembed.common.trial import does_without, doing_without
+    >>> with doing_without() as left_out:
+    ...     does_without("a large table")
+    True
+    >>> left_out, does_without("a large table")
+    (['a large table'], False)
+    """
+    left_out: list[str] = []
+    token = _LEFT_OUT.set(left_out)
+    try:
+        yield left_out
+    finally:
+        _LEFT_OUT.reset(token)
+
+
+def does_without(what: str) -> bool:
+    """Whether an estimate is under way that does without ``what``, which is then told of."""
+    left_out = _LEFT_OUT.get()
+    if left_out is None:
+        return False
+    left_out.append(what)
+    return True
 
 
 class Laps:

@@ -10,9 +10,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import as_floats, check_integer
+from ..common.trial import does_without
 from ..common.warnings import warn_user
 from ..io.vectors import find_vectors
 
+_FIRST_QUESTION = (
+    "draws of the embedding's vectors, which once take its first question with intervals by units; "
+    "its own estimate_cost says how long that is"
+)
 # Words from whose pairs the median distance is taken: half a million pairs.
 _WORDS_OF_PAIRS = 1000
 _ALLOWED = (
@@ -35,10 +40,12 @@ class WordVectors:
     sample : callable or None
         ``sample(words, n_draws)`` makes joint draws of their vectors, (n_draws, n_words, n_dims);
         None where nothing is known of their uncertainty.
+    unasked : bool
+        Whether the first draws take the first question by units, which may take long.
     """
 
-    def __init__(self, has, get, sample=None):
-        self._has, self._get, self.sample = has, get, sample
+    def __init__(self, has, get, sample=None, unasked=False):
+        self._has, self._get, self.sample, self.unasked = has, get, sample, unasked
 
     def find(self, words):
         """Vectors of those words that have one.
@@ -109,7 +116,8 @@ def source_of(embedding):
                 "one for each period: use fitted.vectors_at(period)."
             )
         sample = getattr(inner, "sample_vectors", None)
-        return WordVectors(places.__contains__, lambda word: rho[places[word]], sample)
+        unasked = _is_unasked(getattr(inner, "_estimator", inner))
+        return WordVectors(places.__contains__, lambda word: rho[places[word]], sample, unasked)
     vectors = getattr(embedding, "wv", embedding)  # a whole model of gensim's
     if hasattr(vectors, "key_to_index") and hasattr(vectors, "__getitem__"):
         return WordVectors(vectors.key_to_index.__contains__, vectors.__getitem__)
@@ -118,6 +126,13 @@ def source_of(embedding):
     if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
         return WordVectors(vectors.__contains__, vectors.__getitem__)
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
+
+
+def _is_unasked(estimator):
+    """Whether a fitted estimator has intervals by units that nobody has asked for yet."""
+    sampling = getattr(estimator, "_sampling", None)
+    by_units = getattr(estimator, "uncertainty", None) == "documents" and sampling is not None
+    return by_units and "deviations" not in vars(sampling)
 
 
 def described(embedding):
@@ -180,6 +195,8 @@ def check_embedding_draws(estimator):
 def draws_of(source, words, n_draws):
     """Joint draws of the vectors of words that a source has, (n_draws, n_words, n_dims).
 
+    For an estimate of costs that would have to ask the first question by units, means instead.
+
     Parameters
     ----------
     source : WordVectors or ndarray
@@ -198,6 +215,9 @@ def draws_of(source, words, n_draws):
             "fitted BayesianSGNS or vectors_at(period) of a DynamicSGNS: other vectors are taken "
             "as they are, with embedding_draws=None."
         )
+    if source.unasked and does_without(_FIRST_QUESTION):
+        # what a fit costs does not depend on where its vectors are
+        return np.repeat(source.find(words)[0][None], n_draws, axis=0)
     try:
         return source.sample(words, n_draws)
     except ValueError as error:

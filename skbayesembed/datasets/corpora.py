@@ -14,7 +14,8 @@ from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer
 from .download import fetch_file
-from .prepared import prepared_brown, prepared_file, prepared_speeches, told_apart
+from .named import NamedList
+from .prepared import PRESIDENT, prepared_brown, prepared_file, prepared_speeches, told_apart
 from .r_files import read_r_file
 
 _DOWNLOAD = """data_home : str or path-like, optional
@@ -127,7 +128,7 @@ def fetch_inaugural(
             Year of each address.
         president : list of str
             Family names, with initials if two presidents share one, so that they can serve as
-            units.
+            units. The list has the attribute ``name``, ``"president"``, by which answers call them.
         DESCR : str
             Source and license.
 
@@ -186,7 +187,8 @@ def fetch_state_of_the_union(
         year : ndarray of int of shape (n_documents,)
             Year of each address.
         president : list of str
-            Names; family names with ``"nltk"``.
+            Names; family names with ``"nltk"``. The list has the attribute ``name``,
+            ``"president"``, by which answers call units.
         party, type : list of str
             Only with ``"sotu"``: the party, and whether the address was written or a speech.
         DESCR : str
@@ -554,7 +556,7 @@ def _sotu(options):
     return {
         "data": [str(text).strip() for text in texts],
         "year": np.asarray(meta["year"]).astype(np.int64),
-        "president": [str(name) for name in meta["president"]],
+        "president": NamedList(map(str, meta["president"]), PRESIDENT),
         "party": [str(name) for name in meta["party"]],
         "type": [str(name) for name in meta["sotu_type"]],
     }

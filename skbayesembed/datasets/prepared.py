@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from .named import NamedList
+
 ENVIRONMENT = "SKBAYESEMBED_DATA"
+
+# What answers call units that are speakers of addresses.
+PRESIDENT = "president"
 
 # Presidents of one family name: the first year of the second, and what they are called here.
 _NAMESAKES = {
@@ -58,13 +63,13 @@ def prepared_speeches(path: Path) -> dict[str, Any]:
     return {"data": data, "year": year, **columns}
 
 
-def told_apart(names: list[str], years: np.ndarray) -> list[str]:
+def told_apart(names: list[str], years: np.ndarray) -> NamedList:
     """Family names of presidents, with initials where two presidents share one."""
     out = []
     for name, year in zip(names, years, strict=True):
         second, *both = _NAMESAKES.get(name, (0, name, name))
         out.append(both[int(year >= second)])
-    return out
+    return NamedList(out, PRESIDENT)
 
 
 def prepared_brown(path: Path) -> dict[str, Any]:

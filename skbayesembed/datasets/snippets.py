@@ -22,7 +22,8 @@ from ..corpus.text import (
     materialise,
     restrict,
 )
-from ..corpus.units import check_none_missing
+from ..corpus.units import check_none_missing, name_of
+from .named import NamedArray
 from .snippet_table import Snippets
 
 # Where a sentence ends: a mark, closing quotes or brackets and a blank; or an empty line.
@@ -106,8 +107,9 @@ def extract_snippets(
             abbreviation), or at an empty line. Where passages are joined tokens, the same as
             passages.
         times, genres, units : ndarray of shape (n_snippets,) or None
-            Those of the documents. If units are a pandas Series, a Series of the same name, which
-            tables and sentences use.
+            Those of the documents. If units are a pandas Series, a Series of the same name, and if
+            they have another ``name``, as the presidents of `fetch_state_of_the_union`, an array
+            with this attribute; tables and sentences call units by it.
         document : ndarray of shape (n_snippets,), dtype int64
             Index of the document of each snippet.
         positions : ndarray of shape (n_snippets,), dtype int64
@@ -240,9 +242,10 @@ def _covariate(values, name, n_documents):
 
 
 def _picked(named, units, document):
-    """Units of snippets; a Series, as which a column has a name, stays one."""
+    """Units of snippets, with the name of their column; a Series stays one."""
     if not (hasattr(named, "iloc") and hasattr(named, "reset_index")):
-        return units[document]
+        name = name_of(named)
+        return units[document] if name is None else NamedArray.of(units[document], name)
     return named.iloc[document].reset_index(drop=True)
 
 

@@ -28,6 +28,7 @@ _WATCHED = ("logit", "prevalence", "diffusion", "share")
 # Dimensions that labels leave out where they have one entry.
 _PLACES = ("genre", "period")
 _BINS = 20
+_MIRRORED = "two chains mirror each other by construction"
 
 
 class ELBODisplay(Display):
@@ -259,12 +260,13 @@ class ChainsDisplay(Display):
         _check_chains(posterior, cls.__name__)
         return cls(_entries(posterior, names, n), posterior.n_runs).plot(ax)
 
-    # Of the label below all panels, beyond one.
-    _more_lines = 0
+    def _more_lines(self):
+        """Lines of the label below all panels, beyond one."""
+        return 0
 
     def _panels(self, ax, **more):
         n = len(self.draws)
-        height = _PANEL * n + _BELOW + LINE * self._more_lines + _KEY
+        height = _PANEL * n + _BELOW + LINE * self._more_lines() + _KEY
         return self._open(ax, height, n, 1, **more)
 
     def _key(self, artists):
@@ -456,6 +458,10 @@ class RankDisplay(ChainsDisplay):
     chains share out the ranks in a bin without replacement, so the count of one chain is
     hypergeometric. Autocorrelated draws scatter more, so that more bins are outside.
 
+    The shares of all chains in a bin have the mean 1. So with two chains each line is the mirror
+    image of the other by construction, which says nothing about mixing; a line below the figure
+    says so.
+
     References
     ----------
     Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021). Rank-normalization, folding, and
@@ -475,7 +481,12 @@ class RankDisplay(ChainsDisplay):
     [1.0, 1.0]
     """
 
-    _more_lines = 2
+    def _more_lines(self):
+        return 2 + self._of_two()
+
+    def _of_two(self):
+        """Whether there are two chains, so that one line mirrors the other."""
+        return all(len(draws) == 2 for draws in self.draws.values())
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -522,6 +533,7 @@ class RankDisplay(ChainsDisplay):
         axes.set_xlabel(
             "rank among the draws of all chains\n"
             f"gray: {100 * (1 - outside):.0f} % of bins of independent draws;\n{few}"
+            + (f"\n{_MIRRORED}" if self._of_two() else "")
         )
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("draws in bin / expected")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 
-from ..common.checks import check_list
+from ..common.checks import check_list, listed
+from ..posterior.naming import joint
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
 from .canvas import Display, can, legend_above, names_for, numbers_of, styles
@@ -34,7 +36,9 @@ class PrevalenceDisplay(Display):
     outside their bands.
 
     Prevalences add up to one, so with two senses the second line mirrors the first; ``senses=[0]``
-    in ``from_estimator``, ``from_result`` or ``plot`` shows only the first.
+    in ``from_estimator``, ``from_result`` or ``plot`` shows only the first. If a fit divides one
+    sense of the word between two, ``senses=[[0, 2], 1]`` in ``from_estimator`` shows both together
+    as one line, whose band is that of their sum.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ class PrevalenceDisplay(Display):
         estimator: Any,
         *,
         genres: Sequence | None = None,
-        senses: Sequence[int | str] | None = None,
+        senses: Sequence[int | str | Sequence[int | str]] | None = None,
         names: Sequence[str] | None = None,
         prob: float = 0.9,
         units: str = "all",
@@ -93,11 +97,13 @@ class PrevalenceDisplay(Display):
             Fitted.
         genres : list of labels, optional
             Which to show; all by default.
-        senses : list of int or str, optional
-            Which to show, by number or name; all by default. Each keeps its color.
+        senses : list of int, str or lists of these, optional
+            Which to show, by number or name; all by default. Senses in a list of their own are
+            added up, as in ``prevalence_info``. Each keeps its color, and several together have
+            that of their first.
         names : list of str of shape (n_senses,), optional
-            Names of the senses; by default those from ``name_senses``, or words that distinguish
-            them from each other.
+            Names of the senses, or of the entries of ``senses`` if some are lists; by default those
+            from ``name_senses``, or words that distinguish the senses from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
         units : {"all", "seen", "new"}, default="all"
@@ -128,11 +134,16 @@ class PrevalenceDisplay(Display):
         ['shore', 'bank']
         """
         can(estimator, "prevalence_info", cls.__name__)
-        table = estimator.prevalence_info(prob=prob, units=units)
+        added = _some_listed(senses)
+        options = {"senses": senses} if added else {}
+        table = estimator.prevalence_info(prob=prob, units=units, **options)
         if names is None and table.names is None:
             words = estimator.sense_words(_WORDS, rank="relevant").words
-            names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
-        return cls(table, names=names).plot(ax, genres=genres, senses=senses)
+            rows = _rows_of(table)
+            # of several the first words of each, in turn
+            names = [f"{joint(None, row)}: {_called(words[row].T.ravel())}" for row in rows]
+        chosen: Any = None if added else senses
+        return cls(table, names=names).plot(ax, genres=genres, senses=chosen)
 
     @classmethod
     def from_result(
@@ -216,9 +227,15 @@ class PrevalenceDisplay(Display):
         found = self.result
         if not isinstance(found, Prevalences):
             raise ValueError(f"result must be that of prevalence_info, got {found!r}.")
-        chosen, names = self._chosen(genres), self._names()
-        shown = numbers_of(senses, len(found.mean), "sense", found.names)
-        looks = list(zip(names, styles(), strict=False))
+        if _some_listed(senses):
+            raise ValueError(
+                f"senses must not hold lists here, got {senses!r}: the band of a sum needs draws, "
+                "which the table does not have. Pass them to from_estimator or prevalence_info."
+            )
+        chosen, names, rows = self._chosen(genres), self._names(), _rows_of(found)
+        shown = numbers_of(senses, len(rows), "sense", self._known())
+        kinds = list(islice(styles(), max(map(max, rows)) + 1))
+        looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
         height = _PANEL * len(chosen) + _LINE * (len(shown) + 2 * outside) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
@@ -275,7 +292,22 @@ class PrevalenceDisplay(Display):
         return [known.index(str(genre)) for genre in genres]
 
     def _names(self):
-        return names_for(self.names, len(self.result.mean), "sense", self.result.names)
+        return names_for(self.names, len(self.result.mean), "sense", self._known())
+
+    def _known(self):
+        """Labels of the table, where they are more than the numbers of all senses."""
+        found = self.result
+        return None if found.names is None and found.rows is None else found.labels
+
+
+def _rows_of(table):
+    """Numbers of the senses of each line."""
+    return [[k] for k in range(len(table.mean))] if table.rows is None else table.rows
+
+
+def _some_listed(senses):
+    """Whether some of the senses asked for are to be added up."""
+    return any(listed(one) is not None for one in listed(senses) or [])
 
 
 def _called(words):

@@ -54,6 +54,11 @@ def check_names(names: Any, n: int, what: str) -> np.ndarray:
     return np.array(found)
 
 
+def set_names(posterior: Posterior, names: Any, what: str) -> None:
+    """Give all senses or topics of a posterior names, as of `check_names`."""
+    posterior.coords[what] = check_names(names, len(posterior.coords[what]), what)
+
+
 def given_names(posterior: Posterior, what: str) -> np.ndarray | None:
     """Names of the senses or topics, ndarray of str; None if there are only numbers."""
     labels = np.asarray(posterior.coords[what])
@@ -96,6 +101,18 @@ def together(names: np.ndarray | None, what: str, numbers: list[int]) -> str:
         return called(names, what, numbers[0])
     ones = [called(names, what, k).removeprefix(f"{what} ") for k in numbers]
     return f"{what}s {', '.join(ones[:-1])} and {ones[-1]} together"
+
+
+def joint(names: np.ndarray | None, numbers: list[int]) -> str:
+    """The label of one or several in a table.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.naming import check_names, joint
+    >>> joint(None, [0, 2]), joint(check_names(["bank", "shore"], 2, "sense"), [0])
+    ('0 + 2', 'bank')
+    """
+    return " + ".join(str(name) for name in named(names, np.asarray(numbers)))
 
 
 def shares_called(posterior: Posterior) -> list[str]:

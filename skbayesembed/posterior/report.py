@@ -203,7 +203,9 @@ def _priors(estimator, attrs):
         rows["diffusion"] = f"{attrs.get('diffusion', estimator.diffusion)} ({how})"
     if hasattr(estimator, "prior"):
         rows["prior"] = repr(estimator.prior) if estimator.prior is not None else "the default"
-    if hasattr(estimator, "likelihood_power"):
+    # Dirichlet priors of words have none
+    of_vectors = getattr(estimator, "word_model", "gaussian") == "gaussian"
+    if hasattr(estimator, "likelihood_power") and of_vectors:
         asked = estimator.likelihood_power
         used = getattr(estimator, "likelihood_power_", attrs.get("likelihood_power", asked))
         how = _how(estimator, "likelihood_power")

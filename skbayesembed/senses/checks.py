@@ -132,6 +132,26 @@ def sense_indices(estimator, sense):
     return found
 
 
+def sense_rows(estimator, senses):
+    """Senses that are asked for in a table, a list for each row; None where all are.
+
+    Parameters
+    ----------
+    estimator : DiSCSenseModel
+        Fitted.
+    senses : list or None
+        Senses by number or name; a list among them is of senses that are added up.
+    """
+    if senses is None:
+        return None
+    asked = listed(senses)
+    if not asked:
+        raise ValueError(
+            f"senses must be a list of senses, or of lists of those to add up, got {senses!r}."
+        )
+    return [sense_indices(estimator, one) for one in asked]
+
+
 def word_index(estimator, word):
     """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
     n_words = estimator.words_.size

@@ -49,8 +49,8 @@ class Modes(Sequence):
     >>> snippets = ["river water flood", "money loan account"] * 20
     >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
     >>> modes = model.fit(snippets).modes_
-    >>> len(modes), modes[0].share
-    (1, 1.0)
+    >>> len(modes), modes[0].share, modes[0].mass is None
+    (1, 1.0, True)
     >>> list(modes.to_frame().columns)
     ['share', 'n_starts', 'log_likelihood', 'log_mass', 'error']
     """

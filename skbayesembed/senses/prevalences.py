@@ -10,7 +10,7 @@ from scipy.special import softmax
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
-from ..posterior.naming import called, given_names, named
+from ..posterior.naming import given_names, joint, named, together
 from ..posterior.sentences import ended, estimate
 from ..posterior.sources import (
     FEW_UNITS,
@@ -22,6 +22,7 @@ from ..posterior.sources import (
 )
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
+from .checks import sense_rows
 from .embedding import asides_of
 from .verdicts import (
     FEWEST_SNIPPETS,
@@ -48,6 +49,9 @@ _NEW_WORKS, _FEWEST = 4, 1000
 @dataclass(frozen=True, repr=False, eq=False)
 class Prevalences(Table):
     """Table of the prevalences of senses, with a row for each sense, genre and period.
+
+    With ``senses`` passed to `DiSCSenseModel.prevalence_info`, the first axis of all arrays has one
+    entry for each of these, in their order, and some may be several senses together.
 
     Attributes
     ----------
@@ -88,6 +92,11 @@ class Prevalences(Table):
         Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
     units_name : str or None
         Name of the column of units, if it has one.
+    rows : list of list of int or None
+        Numbers of the senses that each entry of the first axis adds up; None for all senses, each
+        by itself.
+    labels : ndarray of shape (n_senses,)
+        Numbers of the senses, or names if they were given; ``"0 + 2"`` for two together.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units when the prevalence is about
         other units than these. Figures mark these cells as resting on the prior.
@@ -119,8 +128,16 @@ class Prevalences(Table):
     seen_alike: np.ndarray | None = None
     names: np.ndarray | None = None
     units_name: str | None = None
+    rows: list[list[int]] | None = None
 
     _max_rows = 40
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What each entry of the first axis is called."""
+        if self.rows is None:
+            return named(self.names, np.arange(len(self.mean)))
+        return np.array([joint(self.names, row) for row in self.rows])
 
     @property
     def seen_outside(self) -> np.ndarray:
@@ -148,7 +165,7 @@ class Prevalences(Table):
 
     def _key(self, k, g, t):
         genre = () if len(self.genres) == 1 else (self.genres[g],)
-        sense = k if self.names is None else str(self.names[k])
+        sense = self.labels[k].item()
         return sense, *genre, self.periods[t]
 
     def _sentence(self, k, g, t):
@@ -157,7 +174,7 @@ class Prevalences(Table):
         of = "" if self.units is None else f" ({_OF_WORKS[self.units]})"
         units = None if self.n_units is None else self.n_units[g, t]
         prior = ", largely the prior's extrapolation from other periods" if self.few[g, t] else ""
-        name = called(self.names, "sense", k)
+        name = together(self.names, "sense", [k] if self.rows is None else self.rows[k])
         text = (
             f"The prevalence of {name}{genre} in {self.periods[t]}{of} is "
             f"{estimate(found, self.source, self.prob)}{prior}. The data are "
@@ -201,12 +218,12 @@ class Prevalences(Table):
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape
-        return "sense", named(self.names, np.repeat(np.arange(n_senses), n_genres * n_periods))
+        return "sense", self.labels[np.repeat(np.arange(n_senses), n_genres * n_periods)]
 
     def _series(self):
         sense, genre, period = (i.ravel() for i in np.indices(self.mean.shape))
         labels = {
-            "sense": named(self.names, sense),
+            "sense": self.labels[sense],
             "genre": [self.genres[g] for g in genre],
             "period": [self.periods[t] for t in period],
             "time": self.times[period],
@@ -218,16 +235,21 @@ class Prevalences(Table):
         return series
 
 
-def prevalence_info(estimator, prob, units):
+def prevalence_info(estimator, prob, units, senses=None):
     """`Prevalences` of a fitted `DiSCSenseModel`."""
     check_prob(prob)
-    draws = draws_of(estimator, units)
+    rows = sense_rows(estimator, senses)
+    draws = _added(draws_of(estimator, units), rows)
     n_units = units_of_cells(estimator)
     of_all = units == "all" and n_units is not None
     genres, periods = estimator.genres_, estimator.periods_
-    seen, alike = means_seen(estimator) if of_all else (None, None)
+    seen, alike = (None, None)
+    if of_all:
+        seen, alike = (np.moveaxis(_added(np.moveaxis(mean, 0, -1), rows), -1, 0)
+                       for mean in means_seen(estimator))  # fmt: skip
+    mean = draws.mean(axis=0).transpose(2, 0, 1)
     table = Prevalences(
-        estimator.prevalence_ if units == "all" else draws.mean(axis=0).transpose(2, 0, 1),
+        estimator.prevalence_ if units == "all" and rows is None else mean,
         interval_of(draws, prob),
         estimator._cells,
         [_ALL] if genres is None else [str(genre) for genre in genres],
@@ -242,6 +264,7 @@ def prevalence_info(estimator, prob, units):
         alike,
         given_names(estimator.posterior_, "sense"),
         name_of_units(estimator),
+        rows,
     )
     of_works = None if units == "seen" else estimator.units_ is not None
     return table._resting_on(
@@ -252,6 +275,13 @@ def prevalence_info(estimator, prob, units):
             *on_prevalences_seen(estimator, table),
         ],
     )
+
+
+def _added(values, rows):
+    """Prevalences (..., n_senses) of the senses of each row together; as they are without rows."""
+    if rows is None:
+        return values
+    return np.stack([values[..., row].sum(axis=-1) for row in rows], axis=-1)
 
 
 def _errors_of(estimator, draws, prob):

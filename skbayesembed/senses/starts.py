@@ -128,6 +128,9 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         if len(starts) >= BATCH:
             modes = _with_those_beside(modes, given, binding, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
+    if len(modes) == 1:
+        # what it was weighed against has turned out to be a part of it
+        modes[0].mass = None
     if told and groups_joined(modes):
         (say_line if verbose else note_user)(groups_joined(modes))
     for mode in modes:

@@ -1,4 +1,4 @@
-"""Shares of topics in given documents, with intervals."""
+"""Shares of topics in given documents, with intervals, and the documents that have most."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
+from ..corpus.text import input_kind, materialise
 from ..posterior.naming import given_names, named
+from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
+from .checks import topic_index
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_unmixed
+from .labels import (
+    labels_of,
+    marked,
+    mixed_of,
+    notes_on_mixing,
+    notes_on_rough,
+    notes_on_unmixed,
+)
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
@@ -131,4 +141,35 @@ def document_topics(estimator, X, n_draws, prob):
         prob,
         n_draws,
         given_names(estimator.posterior_, "topic"),
-    )._resting_on(source_of_shares(estimator))
+    )._resting_on(source_of_shares(estimator), notes_on_rough(estimator.posterior_))
+
+
+def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
+    """`Representatives` of one topic, or of all."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    check_integer("n_draws", n_draws, 1)
+    k = len(estimator.components_)
+    topics = range(k) if topic is None else [topic_index(estimator, topic)]
+    X = None if X is None else materialise(X)
+    counts = estimator._documents(X, "X")
+    kind = "counts" if X is None else input_kind(X)
+    texts = texts_of(X, kind, texts, counts.shape[0], "documents")
+    usable = np.asarray(counts.sum(axis=1)).ravel() > 0
+    if not usable.any():
+        raise ValueError("X has no document with a word of the vocabulary.")
+    options = estimator.word_proba, estimator.n_jobs
+    fold = FoldIn(vocabulary_reading(estimator, counts), draws_of(estimator), *options)
+    mean = topic_features(fold, False)
+    rows = largest(mean, topics, usable, n)
+    flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
+    some, place = np.unique(flat, return_inverse=True)
+    draws = theta_draws(estimator, vocabulary_reading(estimator, counts[some]), n_draws)
+    draws = draws[:, place, groups]
+    table = Representatives(
+        "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
+        None if texts is None else texts[flat], prob, n_draws,
+        names=given_names(estimator.posterior_, "topic"),
+    )  # fmt: skip
+    notes = notes_on_mixing(estimator.posterior_, topics)
+    return table._resting_on(source_of_shares(estimator), notes)

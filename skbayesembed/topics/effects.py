@@ -32,6 +32,7 @@ from ..posterior.sentences import (
     ended,
     interval_in_words,
     p_value,
+    rounded,
     side_of_zero,
     step_between,
     step_of,
@@ -41,7 +42,7 @@ from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -150,7 +151,7 @@ class TopicEffects(Table):
     def sentences(self) -> dict[tuple[int | str, str], str]:
         """Each effect in words, to be copied, by its topic and term; not the constant's."""
         return {
-            (self._key(topic), str(term)): self._sentence(topic, j)
+            (self._key(topic), str(term)): self._told(topic, j)
             for j, term in enumerate(self.terms)
             if term != INTERCEPT
             for topic in range(self.mean.shape[1])
@@ -169,6 +170,15 @@ class TopicEffects(Table):
         """A topic in a sentence: its name, or its number and words."""
         name = called(self.names, "topic", topic)
         return f"{name} ({self.words[topic]})" if name == f"topic {topic}" else name
+
+    def _told(self, topic, j):
+        """An effect in words; a point alone where the topic has not mixed, as in the table."""
+        if self.unmixed is None or topic not in self.unmixed:
+            return self._sentence(topic, j)
+        (mean,) = rounded([self.mean[j, topic]], "+", 2, 4)
+        beside = f"{self._step(j)}, the other terms held constant"
+        text = f"The mean share of {self._called(topic)} differs by {mean} (no interval) "
+        return ended(text + (beside if self.terms.size > 2 else self._step(j)), "unmixed")
 
     def _sentence(self, topic, j):
         sd = self.sd[j, topic]
@@ -263,7 +273,7 @@ class TopicEffects(Table):
             *note_on_names(self.terms),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
-        return notes + notes_on_unmixed(self.unmixed, self.names)
+        return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -356,7 +366,10 @@ def _pooled(estimator, terms, found, variances, draws, of_units, facts):
         unmixed=unmixed_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
         **facts,
-    )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
+    )._resting_on(
+        f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
+        notes_on_rough(estimator.posterior_),
+    )
 
 
 def _freedom(within, between, of_units, n_draws):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT
+from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT
 from ..numeric.relevance import first_words
-from ..posterior.naming import named
-from .recording import topic_shares
+from ..posterior.naming import given_names, named
+from ..posterior.sentences import joined
+from .recording import rhat_of_shares, topic_shares, unmixed_topics
 
 # Words of a topic in a row of a table that is about something else.
 _SHORT = 4
@@ -58,3 +59,48 @@ def notes_on_unmixed(unmixed, names=None):
         f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read topics {which} as points "
         "without intervals)"
     ]
+
+
+def notes_on_mixing(posterior, topics=None):
+    """The same for tables without marks, and `notes_on_rough`; ``topics`` as there."""
+    unmixed = _shown(unmixed_topics(posterior), topics)
+    if not unmixed.size:
+        return notes_on_rough(posterior, topics)
+    return [
+        f"({_listed(posterior, unmixed)}: chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}; "
+        "read as points without intervals)",
+        *notes_on_rough(posterior, topics),
+    ]
+
+
+def notes_on_rough(posterior, topics=None):
+    """Line on topics whose R-hat is too large for exact intervals, but not for any; a list.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    topics : array-like of int, optional
+        Those that the table shows; all by default.
+    """
+    found = rhat_of_shares(posterior)
+    if found is None:
+        return []
+    # comparisons with NaN are False
+    rough = (found > RHAT_LIMIT) & (found <= COORDINATE_RHAT_LIMIT)
+    index = _shown(np.flatnonzero(rough), topics)
+    if not index.size:
+        return []
+    values = joined([f"{found[k]:.2f}" for k in index])
+    return [
+        f"({_listed(posterior, index)}: R-hat {values}, above {RHAT_LIMIT}; intervals are rough)"
+    ]
+
+
+def _shown(index, topics):
+    return index if topics is None else np.intersect1d(index, topics)
+
+
+def _listed(posterior, index):
+    """Some topics in words, as ``"topics 3 and 5"``."""
+    names = named(given_names(posterior, "topic"), index)
+    return f"topic{'s' if index.size > 1 else ''} {joined([str(k) for k in names])}"

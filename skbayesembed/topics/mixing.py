@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..common.trial import two_digits
+from ..inference.gibbs import sample_gibbs
 from ..inference.lengthening import lengthened, wanted
 from ..posterior.summary import ess, rhat
 
@@ -19,8 +20,21 @@ APART = 1.5
 _OF_HALF, _LEAVES = 10, 5
 
 
-def run(estimator, problem, sample, settings):
-    """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
+def run(estimator, problem, model, settings, seed, *, split_blocks=False):
+    """Chains of a ``model``, as of `sample_gibbs`: as ``thin`` has them, longer where need be."""
+
+    def sample(settings, states):
+        return sample_gibbs(
+            model,
+            settings,
+            n_chains=estimator.chains,
+            seeds=seed,
+            n_jobs=estimator.n_jobs,
+            split_blocks=split_blocks,
+            verbose=estimator.verbose,
+            states=states,
+        )
+
     if estimator.thin != "auto":
         return sample(settings, None)
     visits = estimator.chains * settings.draws * problem.documents.n_tokens

@@ -25,11 +25,11 @@ from .dirichlet.problem import pose_dirichlet
 from .dirichlet.solver import learner as dirichlet_learner
 from .dirichlet.solver import of_factors as dirichlet_factors
 from .problem import Problem, vector_prior
-from .reading import mean_word_proba
 from .recording import has_gaussians
 from .solvers import ROOM
 from .vi.online import batches, take
 from .vi.solver import learner, of_factors
+from .words import mean_word_proba
 
 
 class Stream:

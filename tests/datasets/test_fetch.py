@@ -62,6 +62,7 @@ def test_inaugural(serve):
     ]
     assert found.year.tolist() == [1789, 1793, 2005]
     assert found.president == ["Washington", "Washington", "G. W. Bush"]
+    assert found.president.name == "president"
     assert "Licence: public domain" in found.DESCR and found.DESCR.count("3 addresses") == 1
     # as they are for an estimator
     BayesianSGNS(2, solver="map", min_count=1, random_state=0, prior_precision=0.1).fit(found.data)
@@ -82,6 +83,7 @@ def test_state_of_the_union(serve):
     assert found.data == ["One\n\ntwo", "latin naïve"]
     assert found.year.tolist() == [1790, 2020] and found.year.dtype == np.int64
     assert found.president == ["George Washington", "Donald Trump"]
+    assert found.president.name == "president"
     assert found.party == ["Nonpartisan", "Republican"] and found.type == ["speech", "written"]
     texts = {
         "state_union/1963-Kennedy.txt": "K",

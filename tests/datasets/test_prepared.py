@@ -31,6 +31,7 @@ def test_speeches(folder):
     folder("inaugural/inaugural.csv.gz", f'year,president,text\n1789,Washington,"{text}"\n')
     found = datasets.fetch_inaugural()
     assert found.data == [text] and found.president == ["Washington"]
+    assert found.president.name == "president"
     assert found.year.tolist() == [1789] and found.DESCR.count("1 addresses") == 1
     header = "year,president,party,type,text"
     folder("state_of_the_union/state_of_the_union.csv.gz", f"{header}\n1790,GW,None,speech,A b\n")

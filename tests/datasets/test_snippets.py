@@ -12,7 +12,9 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import extract_snippets
+from skbayesembed.datasets.named import NamedList
 
 DATA = os.environ.get("SKBAYESEMBED_DATA")
 
@@ -176,6 +178,20 @@ def test_a_column_of_units_keeps_its_name():
     units = pd.Series(["Ann", "Bo", "Cy"], index=[7, 8, 9], name="speaker")
     found = extract_snippets(texts, "bank", units=units, min_count=1).units
     assert found.name == "speaker" and found.to_dict() == {0: "Ann", 1: "Cy"}
+
+
+def test_units_of_a_loader_keep_their_name():
+    texts = ["one bank two", "none here", "three bank two"] * 4
+    units = NamedList(["Adams", "Taft", "Polk"] * 4, "president")
+    found = extract_snippets(texts, "bank", units=units, min_count=1)
+    assert found.units.tolist() == ["Adams", "Polk"] * 4
+    model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    model = model.fit(found.counts, units=found.units)
+    assert model.units_name_ == "president"
+    said = model.prevalence_info().sentences.values()
+    assert all("8 snippets by 2 presidents" in sentence for sentence in said)
+    plain = extract_snippets(texts, "bank", units=list(units), min_count=1).units
+    assert getattr(plain, "name", None) is None
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,15 @@ def test_ranks_are_shares_in_bins(stuck):
     assert f"gray: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
 
 
+@pytest.mark.parametrize("n_chains", [1, 2, 3])
+def test_two_chains_are_said_to_mirror_each_other(n_chains):
+    draws = np.random.default_rng(0).normal(size=(n_chains, 200))
+    display = RankDisplay.from_posterior(Posterior({"x": draws}))
+    assert ("mirror each other" in display.ax_.get_xlabel()) == (n_chains == 2)
+    heights = [step.get_data().values for step in display.steps_[0]]
+    np.testing.assert_allclose(np.mean(heights, axis=0), 1.0)
+
+
 @pytest.mark.parametrize("shape", [(2, 300), (4, 1000), (3, 130)])
 def test_the_band_holds_as_many_bins_of_independent_draws_as_it_says(shape):
     n_chains, n_draws = shape

@@ -7,10 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import make_senses
 from skbayesembed.plotting import PrevalenceDisplay
 from skbayesembed.plotting.labels import label_times
+from skbayesembed.posterior.summary import hdi_interval
 from tests.plotting.conftest import plt
 from tests.plotting.test_drift import band_at
+
+
+@pytest.fixture(scope="module")
+def three_senses():
+    made = make_senses(90, 30, n_senses=3, n_periods=3, random_state=0)
+    options = {"solver": "laplace", "n_starts": 2, "draws": 60, "random_state": 0}
+    return DiSCSenseModel(3, **options).fit(made.counts, times=made.times)
 
 
 def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
@@ -79,6 +89,28 @@ def test_senses_can_be_chosen(senses):
         display.plot(senses=[2])
 
 
+def test_senses_can_be_added_up(three_senses):
+    model = three_senses
+    display = PrevalenceDisplay.from_estimator(model, senses=[[2, 1], 0], prob=0.8)
+    draws = model.posterior_.flat("prevalence")[:, 0]
+    sums = draws[..., 2] + draws[..., 1]
+    both, one = display.lines_[0]
+    np.testing.assert_allclose(both.get_ydata(), sums.mean(axis=0))
+    np.testing.assert_array_equal(one.get_ydata(), model.prevalence_[0, 0])
+    interval = hdi_interval(sums, prob=0.8)
+    np.testing.assert_allclose(band_at(display.bands_[0][0], both.get_xdata()), interval)
+    alone = PrevalenceDisplay.from_estimator(model)
+    colors = [line.get_color() for line in alone.lines_[0]]
+    assert [both.get_color(), one.get_color()] == [colors[2], colors[0]]
+    assert both.get_label().startswith("2 + 1: ") and one.get_label().startswith("0: ")
+    named = PrevalenceDisplay.from_estimator(model, senses=[[2, 1], 0], names=["shore", "bank"])
+    assert [line.get_label() for line in named.lines_[0]] == ["shore", "bank"]
+    table = model.prevalence_info(senses=[[2, 1], 0])
+    assert len(PrevalenceDisplay.from_result(table, senses=["2 + 1"]).lines_[0]) == 1
+    with pytest.raises(ValueError, match="senses must not hold lists here.*prevalence_info"):
+        display.plot(senses=[[0, 1]])
+
+
 def test_units_seen_are_crosses(senses):
     table = senses.prevalence_info()
     assert PrevalenceDisplay.from_result(table).crosses_ == [[], []]
@@ -117,3 +149,17 @@ def test_bad_arguments_are_refused(senses, by_units):
         PrevalenceDisplay.from_estimator(senses, names=["one"])
     with pytest.raises(TypeError, match="prevalence_info, got BayesianSGNS"):
         PrevalenceDisplay.from_estimator(by_units)
+
+
+def test_tables_of_senses_added_up_are_called_by_them(three_senses):
+    table = three_senses.prevalence_info(senses=[[0, 2], 1])
+    period = table.periods[0]
+    assert table.labels.tolist() == ["0 + 2", "1"] and table["sense"][0] == "0 + 2"
+    assert "\nsense 0 + 2\n" in repr(table)
+    said = table.sentences["0 + 2", period]
+    assert said.startswith(f"The prevalence of senses 0 and 2 together in {period} is ")
+    assert table.sentences["1", period].startswith("The prevalence of sense 1 in")
+    assert table.interval_mcse.shape == table.interval.shape
+    for senses in ([], [[0, 1, 2]], [3], "0", [[]]):
+        with pytest.raises(ValueError, match="sense"):
+            three_senses.prevalence_info(senses=senses)

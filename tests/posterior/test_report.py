@@ -32,6 +32,13 @@ def test_topics_say_what_their_vectors_are(vectors):
     assert report.find("units") == "does not apply (units are passed to effects)"
 
 
+def test_the_power_is_that_of_vectors(vectors):
+    options = {"embedding": vectors, "solver": "vi", "min_count": 1, "random_state": 0}
+    for word_model in ("gaussian", "dirichlet"):
+        report = GaussianLDA(2, word_model=word_model, **options).fit(TEXTS).report()
+        assert ("power of the likelihood" in report.items) == (word_model == "gaussian")
+
+
 def test_senses_have_these_rows_where_words_have_vectors(vectors):
     options = {"solver": "map", "n_starts": 2, "min_count": 1, "random_state": 0}
     report = DiSCSenseModel(2, model="edisc", embedding=vectors, **options).fit(TEXTS).report()

@@ -157,6 +157,20 @@ def test_starts_go_on_until_modes_were_met_twice(
     assert (joined in told) == (expected > 24)
 
 
+def test_a_mode_alone_has_no_mass(data, monkeypatch):
+    """One that was weighed against what turned out to be a part of it, too."""
+
+    def beside(modes, *rest):
+        modes[0].mass = Mass(-3.0, 0.5)
+        return modes[:1]
+
+    monkeypatch.setattr(starts, "BATCH", 2)
+    monkeypatch.setattr(starts, "_with_those_beside", beside)
+    seeds = np.random.SeedSequence(0)
+    (mode,) = starts.find_modes(data, K, ModelPrior(), seeds, n_starts=2)
+    assert mode.mass is None
+
+
 def test_the_densest_start_stands_for_its_mode():
     """Parts of one mode that chains hardly leave are told by their densities."""
     proba = np.tile([0.9, 0.1], (5, 1)).T

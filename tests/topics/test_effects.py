@@ -84,7 +84,9 @@ def test_table(model, data):
     )
     woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
     assert "where 'm' is 1 rather than 0" in woman.sentences[1, "m"]
-    assert "not mixed" in replace(table, unmixed=np.array([1])).sentences[1, "woman"]
+    of_point = replace(table, unmixed=np.array([1])).sentences[1, "woman"]
+    assert "(no interval)" in of_point and "not mixed" in of_point
+    assert "90% interval" not in of_point and "p =" not in of_point
     some = replace(table, unmixed=np.array([0, 2]))
     assert some["mixed"].tolist() == (~np.isin(some["topic"], [0, 2])).tolist()
     some = repr(some)

@@ -14,6 +14,7 @@ from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
 from skbayesembed.posterior.summary import hdi_interval
+from skbayesembed.topics.labels import notes_on_rough
 from skbayesembed.topics.recording import unmixed_topics
 from tests.helpers.extras import optional
 
@@ -143,7 +144,8 @@ def test_printing_and_frames(model):
     assert np.flatnonzero(~info["mixed"]).tolist() == info.unmixed.tolist()
     chains = model.posterior_.attrs["solver"] == "gibbs"
     assert (info.rhat is not None) == chains == ("rhat" in info._series())
-    assert repr(info).count("\n") == K + 1 + unmixed + (info.unmixed.size > 0)
+    rough = len(notes_on_rough(model.posterior_))
+    assert repr(info).count("\n") == K + 1 + unmixed + (info.unmixed.size > 0) + rough
     assert ("the chains have not mixed" in repr(info)) == unmixed
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)

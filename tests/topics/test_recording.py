@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import GaussianLDA, Posterior
 from skbayesembed.datasets import make_topics
-from skbayesembed.topics import recording
+from skbayesembed.topics import labels, recording
 
 
 def test_an_empty_topic_is_worth_a_warning():
@@ -60,6 +60,48 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     assert posterior.attrs["converged"] is False
     posterior.attrs["solver"] = "vi"
     assert recording.unmixed_topics(posterior).size == 0
+
+
+@pytest.mark.parametrize(
+    ("drift", "unmixed", "rough"),
+    [
+        (0, [], []),
+        (6, [], ["(topics 0 and 2: R-hat 1.12 and 1.12, above 1.05; intervals are rough)"]),
+        (12, ["(topics 0 and 2: chains not mixed, R-hat above 1.2; read as points without "
+              "intervals)"], []),
+    ],
+)  # fmt: skip
+def test_lines_below_tables_tell_topics_that_mix_badly(drift, unmixed, rough):
+    rng = np.random.default_rng(0)
+    moved = drift * np.linspace(0, 1, 200) + 10 * rng.random((2, 200))
+    kept = 100 + rng.random((2, 200))
+    counts = np.stack([10 + moved, kept, 90 - moved], axis=-1)[..., None] * [0.7, 0.3]
+    dims, coords = {"counts": ("topic", "word")}, {"word": ["ant", "bee"], "topic": np.arange(3)}
+    posterior = Posterior({"counts": counts}, dims=dims, coords=coords, attrs={"solver": "gibbs"})
+    assert labels.notes_on_rough(posterior) == rough
+    assert labels.notes_on_mixing(posterior) == unmixed + rough
+    assert labels.notes_on_mixing(posterior, [1]) == []
+    posterior.coords["topic"] = np.array(["law", "trade", "war"])
+    lines = labels.notes_on_mixing(posterior)
+    assert all(line.startswith("(topics law and war: ") for line in lines)
+    posterior.attrs["solver"] = "vi"
+    assert labels.notes_on_mixing(posterior) == []
+
+
+def test_tables_say_which_topics_mix_badly(monkeypatch):
+    data = make_topics(n_documents=20, n_words=40, n_topics=2, n_dims=3, random_state=0)
+    options = {"solver": "gibbs", "draws": 20, "warmup": 5, "chains": 2, "random_state": 0}
+    model = GaussianLDA(2, embedding=data.vectors, **options).fit(data.counts)
+    monkeypatch.setattr(labels, "rhat_of_shares", lambda posterior: np.array([1.01, 1.12]))
+    monkeypatch.setattr(labels, "unmixed_topics", lambda posterior: np.zeros(0, int))
+    tables = [
+        model.topic_info(2), model.top_words(2), model.document_topics(data.counts[:2]),
+        model.representative_documents(data.counts, 1, n=2),
+        model.effects(data.counts, np.arange(20.0)),
+    ]  # fmt: skip
+    line = "(topic 1: R-hat 1.12, above 1.05; intervals are rough)"
+    assert all(repr(table).splitlines().count(line) == 1 for table in tables)
+    assert line not in repr(model.representative_documents(data.counts, 0, n=2))
 
 
 COLLAPSED = np.array([[20.0, 5], [80, 110], [30, 30], [5, 5], [10, 5]])

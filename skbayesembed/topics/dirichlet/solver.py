@@ -8,7 +8,6 @@ from ...common.random import generators
 from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
-from ...inference.gibbs import sample_gibbs
 from ...inference.threads import OneBlasThread, serial
 from ...inference.vi import coordinate_ascent
 from .. import mixing
@@ -31,19 +30,8 @@ def solve_gibbs(estimator, problem, settings, seed):
         start,
         learn_alpha=problem.learn_alpha,
     )
-
-    def sample(settings, states):
-        return sample_gibbs(
-            model,
-            settings,
-            n_chains=estimator.chains,
-            seeds=seed,
-            n_jobs=estimator.n_jobs,
-            verbose=estimator.verbose,
-            states=states,
-        )
-
-    return of_chains(problem, mixing.run(estimator, problem, sample, settings), "collapsed")
+    chains = mixing.run(estimator, problem, model, settings, seed)
+    return of_chains(problem, chains, "collapsed")
 
 
 def solve_vi(estimator, problem, settings, seed):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...inference.gibbs import sample_gibbs
 from ..mixing import run
 from ..recording import of_chains
 from ..replication.alias import AliasTopics
@@ -22,17 +21,6 @@ def solve(estimator, problem, settings, seed):
         clusters=problem.clusters,
         learn_alpha=problem.learn_alpha,
     )
-
-    def sample(settings, states):
-        return sample_gibbs(
-            model,
-            settings,
-            n_chains=estimator.chains,
-            seeds=seed,
-            n_jobs=estimator.n_jobs,
-            split_blocks=estimator.chains == 1,
-            verbose=estimator.verbose,
-            states=states,
-        )
-
-    return of_chains(problem, run(estimator, problem, sample, settings), kernel)
+    split = estimator.chains == 1
+    chains = run(estimator, problem, model, settings, seed, split_blocks=split)
+    return of_chains(problem, chains, kernel)
