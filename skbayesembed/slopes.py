@@ -269,7 +269,7 @@ class Regression(Table):
             Column(interval, self.interval, ("low", "high"), ".4g", left=True),
             Column("df", self.freedom, ("df",), dashed(".1f")),
             Column("p", self.p_value, ("p_value",), p_values),
-            Column("verdict", self._surely(), (), left=True),
+            Column("verdict", self._surely(), ("verdict",), left=True),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
             Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
         ]
@@ -280,7 +280,7 @@ class Regression(Table):
         return [f"{'probably ' if o else ''}{v}" for o, v in zip(only, self.verdict, strict=True)]
 
     def _series(self):
-        return super()._series() | {"verdict": self.verdict, "explained": self.explained}
+        return super()._series() | {"explained": self.explained}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.

@@ -15,7 +15,7 @@ from ..sgns.pairs import PairCounts
 # of precision 1 moves nothing by more than about a hundred millionth.
 _OBSERVATIONS = 1e9
 # The search ends at a scaled gradient of this share of the first, and at this many steps.
-_TOL, _MOST_STEPS = 1e-12, 5000
+_TOL, _MOST_STEPS = 2e-13, 5000
 
 
 def limit_vectors(

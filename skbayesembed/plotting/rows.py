@@ -99,7 +99,7 @@ def _topic_effects(table):
 
 
 def _meaning_effects(table):
-    return _effects(table, list(table.axes), "effect on the word's vector")
+    return _effects(table, list(table.axes), f"effect on {table.of}")
 
 
 def _effects(table, names, quantity):

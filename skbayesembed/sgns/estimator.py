@@ -181,7 +181,7 @@ class BayesianSGNS(
         Maximum number of iterations of the search for the mode, or of sweeps of ``"vi"``.
     tol : float, default=1e-8
         Relative tolerance. The search for a mode ends when ten iterations raise the log density by
-        less than 0.03 times this fraction of it, or when the largest entry of the gradient has
+        less than 0.15 times this fraction of it, or when the largest entry of the gradient has
         fallen to this fraction of its initial value. ``"vi"`` ends when a sweep raises the bound by
         less than 100 times this fraction of it (10 times for ``prior="ard"``, whose components
         switch off slowly).
@@ -503,7 +503,6 @@ class BayesianSGNS(
         training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
         return resolved(e, training, precision)
 
-    @told_of_compiling
     def __getattr__(self, name: str) -> Any:
         if name in _OF_DRIFT:
             raise AttributeError(
@@ -513,6 +512,7 @@ class BayesianSGNS(
         # raises what the first look did
         return object.__getattribute__(self, name)
 
+    @told_of_compiling
     def estimate_cost(
         self,
         X: Any,

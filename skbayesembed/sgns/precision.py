@@ -41,7 +41,7 @@ _SEED = seed_sequence(0).spawn(5)[-1]
 # Share of the units that is held out; where the path begins, and how far it goes at most.
 _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
 # The searches for modes of the path: scores are compared to three digits.
-_ITERATIONS, _TOL = 300, 1e-5
+_ITERATIONS, _TOL = 300, 2e-6
 # A score that is better by less is not worth a smaller precision.
 _GAIN = 1e-5
 # Searches for modes of a path, in units of the first: the median of benchmarks/cost.py.

@@ -198,8 +198,7 @@ class TopicEffects(Table):
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
         known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"
-        none = self.unmixed is not None and topic in self.unmixed
-        return ended(f"{text}. {known}", "unmixed" if none else None)
+        return ended(f"{text}. {known}", None)
 
     def _step(self, j):
         """What the effect of a term is for, in a sentence."""

@@ -28,7 +28,7 @@ from .systems import TOL, Systems
 # The search for the mode from the solver's vectors. Of two cosines the softer one has a standard
 # deviation within 3 % of that at the very mode, the other within 1 % (1,500 words, 30 components);
 # ten times as large a tolerance leaves 9 %.
-_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-6
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-7
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.

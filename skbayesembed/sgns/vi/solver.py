@@ -34,7 +34,7 @@ _QUICK_SWEEPS = 10
 _QUICK_TOL = 1e-4
 # A climb of the bound starts where a search for the mode is after so many steps, at most, or with
 # this ``tol``.
-_MODE_STEPS, _MODE_TOL = 40, 1e-6
+_MODE_STEPS, _MODE_TOL = 40, 2e-7
 # Most of them where ascent goes from the best mode.
 _MOST_STEPS = 1000
 
