@@ -20,7 +20,14 @@ from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
 from .posterior.deciding import NO_DATA
-from .posterior.over_settings import INTERRUPTED, PROBABILITIES, OverSettings, number_of
+from .posterior.over_settings import (
+    INTERRUPTED,
+    NEAREST,
+    NOT_NEAREST,
+    PROBABILITIES,
+    OverSettings,
+    number_of,
+)
 from .posterior.sentences import joined
 
 # Seconds from which on each setting that begins is told of.
@@ -80,8 +87,9 @@ def over_settings(
     OverSettings
         A table. A setting whose fit or answer fails has a row with the reason. Lines below it say
         how far apart answers are, and in how many settings the verdict, and the sign of an answer
-        that may have either, differ from those of the own setting. Answers with the verdict
-        ``"no data"`` are counted in a separate line and left out of these.
+        that may have either, differ from those of the own setting. A verdict with a "probably" is
+        counted as the same as without, and the line says so where there are both. Answers
+        with the verdict ``"no data"`` are counted in a separate line and left out of these.
 
         Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
         ``"interrupted"``.
@@ -142,7 +150,7 @@ def over_settings(
         for row in answers
     ]
     params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
-    interval, proba, p_value, threshold, verdicts = more
+    interval, errors, proba, p_value, threshold, verdicts = more
     titles, probs, sources, names, wholes = (
         _common(one[i] for one in found) for i in (2, 3, 4, 5, 6)
     )
@@ -150,7 +158,8 @@ def over_settings(
     interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
-        notes, titles, probs, names, _where_any(p_value), _where_any(threshold), wholes,
+        notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
+        _where_any(errors), wholes,
     )  # fmt: skip
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
@@ -275,8 +284,9 @@ class _Turn(NamedTuple):
 def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, what ``proba`` is, whole title.
 
-    A row is (entry, mean, interval, proba, p, threshold, verdict). What the first fit notes is not
-    told again. The ``turn`` is a `_Turn`, None where the estimator is fitted.
+    A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
+    first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
+    fitted.
     """
     if turn is not None:
         _tell_turn(turn)
@@ -310,7 +320,7 @@ def _fitted(estimator, X, fit_params):
 
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
-    row = "", np.nan, (np.nan, np.nan), *[np.nan] * 3, ""
+    row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
     return [row], note, *[None] * 5
 
 
@@ -339,20 +349,26 @@ def _rows_of(answer):
         raise TypeError(
             f"question must answer with one number or a row of them, got shape {mean.shape}"
         )
-    interval = getattr(answer, "interval", None)
-    if interval is None:
-        interval = np.full((*mean.shape, 2), np.nan)
     names = [""] if mean.ndim == 0 else _names_of(answer, mean.size)
-    ends = np.asarray(interval, dtype=float).reshape(-1, 2).tolist()
+    ends, errors = (_pairs(getattr(answer, of, None), mean) for of in ("interval", "interval_mcse"))
     proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
-    verdict = getattr(answer, "verdict", None)
-    verdicts = map(str, _each("" if verdict is None else verdict, mean))
+    verdicts = _verdicts_of(answer, mean)
     p = getattr(answer, "p_value", None)
     p = _each(p if np.shape(p) == mean.shape and p is not None else np.nan, mean)
     threshold = getattr(answer, "threshold", None)
     threshold = _each(np.nan if threshold is None else threshold, mean)
-    numbers = mean.reshape(-1).tolist(), ends, proba, p, threshold
+    numbers = mean.reshape(-1).tolist(), ends, errors, proba, p, threshold
     return list(zip(names, *numbers, verdicts, strict=True))
+
+
+def _verdicts_of(answer, mean):
+    """The verdict on each entry of an answer, a list of str; empty where there is none."""
+    verdict = getattr(answer, "verdict", None)
+    found = [str(one) for one in _each("" if verdict is None else verdict, mean)]
+    if NEAREST in found and np.ndim(verdict) == 0:
+        # that of `nearer` is on its first row
+        found[1:] = [NOT_NEAREST] * (len(found) - 1)
+    return found
 
 
 def _name_of_probability(answer):
@@ -360,6 +376,12 @@ def _name_of_probability(answer):
     shape = np.shape(getattr(answer, "mean", answer))
     names = (name for name in PROBABILITIES if np.shape(getattr(answer, name, None)) == shape)
     return next((name for name in names if getattr(answer, name, None) is not None), None)
+
+
+def _pairs(value, mean):
+    """Two numbers for each entry of an answer, a list; NaN where there are none."""
+    found = np.full((mean.size, 2), np.nan) if value is None else np.asarray(value, dtype=float)
+    return found.reshape(-1, 2).tolist()
 
 
 def _each(value, mean):

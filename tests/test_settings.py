@@ -12,6 +12,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings, regress
 from skbayesembed.common.warnings import note_user
+from skbayesembed.posterior.deciding import surely
 from skbayesembed.posterior.over_settings import OverSettings
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
@@ -126,7 +127,7 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
 
     def question(model):
         value = model.window - 3.5 if model.window < 9 else -1.0
-        chance = 1 / (1 + np.exp(-value))
+        chance = 1 / (1 + np.exp(-4 * value))
         ends = (value - 1, value + 1)
         return Bunch(
             mean=value, interval=ends, prob_positive=chance, verdict=verdicts[model.window]
@@ -176,7 +177,59 @@ def test_verdicts_that_are_only_probable_say_so():
     table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=proba)
     first, second = repr(table).splitlines()[1:3]
     assert first.endswith("probably closer") and second.endswith(" 0.99  closer")
-    assert "the verdict 'closer' is the same in both settings" in repr(table)
+    counted = ", 'probably closer' counted as the same"
+    assert f"(the verdict 'closer' is the same in both settings{counted})" in repr(table)
+    assert table.sentence.endswith(f"'closer' is the same in both settings{counted}.")
+    # of three, one is another
+    three = {"verdicts": ["closer", "closer", "not decided"], "proba": np.array([0.99, 0.96, 0.9])}
+    table = rows_with([0.2, 0.1, 0.1], [ends[1], ends[0], [-0.1, 0.3]], **three)
+    assert f"(the verdict 'closer' changes in 1 of the 2 other settings{counted})" in repr(table)
+    # where none is sure, and where all are
+    table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=np.array([0.96, 0.97]))
+    assert "(the verdict 'probably closer' is the same in both settings)" in repr(table)
+    table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=np.array([0.99, 0.99]))
+    assert "(the verdict 'closer' is the same in both settings)" in repr(table)
+
+
+def test_the_verdict_of_nearer_is_on_its_first_row():
+    """And as probable as the answer itself tells it; the others are not the nearest."""
+    chances = {2: [0.99, 0.01], 3: [0.96, 0.04], 4: [0.8, 0.2]}
+
+    def question(fitted):
+        chance = chances[fitted.window]
+        verdict = "nearest" if chance[0] > 0.9 else "not decided"
+        about = {"mean": np.array([0.6, 0.2]), "interval": np.array([[0.5, 0.7], [0.1, 0.3]])}
+        return Bunch(words=["b", "c"], prob_nearest=np.array(chance), verdict=verdict, **about)
+
+    table = over_settings(MODEL, TEXTS, question, {"window": [2, 3, 4]}, own=False)
+    assert table.entries == ["b", "c"] * 3
+    assert table._surely() == [
+        "nearest", "not nearest", "probably nearest", "probably not nearest", *["not decided"] * 2
+    ]  # fmt: skip
+    assert "(c: the verdict 'not nearest' changes in 1 of 3 settings, 'probably not n" in repr(
+        table
+    )
+
+
+def test_verdicts_that_hang_on_the_draws_are_probable_as_those_of_the_answer():
+    """An end is as near to the threshold as other draws may bring it; so is another to zero."""
+    about = {"mean": 0.4, "interval": np.array([0.31, 0.5]), "interval_mcse": np.full(2, 0.02)}
+    verdicts = {2: "drifted", 3: "drifted"}
+
+    def question(fitted):
+        about["threshold"] = 0.3 if fitted.window == 2 else 0.0
+        return Bunch(prob_exceeds=0.99, verdict=verdicts[fitted.window], **about)
+
+    table = over_settings(MODEL, TEXTS, question, {"window": [2, 3]}, own=False)
+    np.testing.assert_array_equal(table.interval_mcse, np.full((2, 2), 0.02))
+    first, second = repr(table).splitlines()[1:3]
+    assert first.endswith("probably drifted") and second.endswith("0.99  drifted")
+    for verdict, row in zip(table._surely(), (2, 3), strict=True):
+        value = 0.3 if row == 2 else 0.0
+        assert verdict == surely(about | {"verdict": "drifted", "prob_exceeds": 0.99}, value)
+    # one without errors has none
+    about.pop("interval_mcse")
+    assert over_settings(MODEL, TEXTS, question, {"window": [2]}, own=False).interval_mcse is None
 
 
 def test_sentences():
@@ -394,6 +447,9 @@ def test_distances_of_settings_are_not_compared():
     frame = table.to_frame()
     assert frame["threshold"].tolist() == pytest.approx([0.2, 0.3])
     assert frame["verdict"].tolist() == ["probably drifted", "no drift"]
+    # those without verdicts, as of `most_changed`, have none in their sentence
+    bare = rows_with([0.2, 0.3], [[0.1, 0.3]] * 2, proba_of="prob_exceeds")
+    assert "; each setting has a scale and a threshold of its own. With our" in bare.sentence
     # a setting that fails has none
     verdicts.pop(3)
     table = over_settings(model, texts, question, {"window": [2, 3]}, own=False)

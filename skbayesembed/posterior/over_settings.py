@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .deciding import NO_DATA, surely
+from .deciding import NO_DATA, SURE, surely
 from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
 from .sources import is_unmixed
 from .tables import Column, Table, cut_lists, dashed
@@ -21,6 +21,8 @@ _LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
 _NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
 # The note of settings that an interruption left without an answer.
 INTERRUPTED = "interrupted"
+# The verdict of `nearer` on its first row, and what it is on the others.
+NEAREST, NOT_NEAREST = "nearest", "not nearest"
 # Verdicts on slopes.
 _SIDES = ("positive", "negative")
 # Behind the estimator's own setting.
@@ -58,7 +60,8 @@ class OverSettings(Table):
         Probability that comes with the interval: that a change or difference is above zero, a
         distance above its threshold, or a word the nearest. NaN if there is none.
     verdicts : list of str of length n_rows
-        Verdict of each answer; empty if it has none.
+        Verdict of each answer; empty if it has none. That of `nearer` is on its first row; where
+        it is ``"nearest"``, the others are ``"not nearest"``.
     notes : list of str of length n_rows
         Why a setting failed, or the first warning of its fit.
     title : str or None
@@ -72,6 +75,9 @@ class OverSettings(Table):
     threshold : ndarray of shape (n_rows,) or None
         Threshold of each distance, which depends on the setting unless it was given; None if the
         answers have none.
+    interval_mcse : ndarray of shape (n_rows, 2) or None
+        Monte Carlo errors of the ends of the intervals, NaN where an answer has none; None if no
+        answer has them.
     sentence : str
         The table in words, to be copied.
     sentences : dict of str to str
@@ -91,6 +97,7 @@ class OverSettings(Table):
     proba_of: str | None
     p_value: np.ndarray | None = None
     threshold: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
     # The title with all words of lists.
     _whole: str | None = None
 
@@ -208,8 +215,15 @@ class OverSettings(Table):
 
     def _surely(self):
         """Verdicts in print, as those of answers are."""
-        found = {"interval": self.interval, "verdict": self.verdicts}
-        said = surely(found | {self.proba_of: self.proba})
+        found = {"interval": self.interval, "verdict": self.verdicts, self.proba_of: self.proba}
+        if self.interval_mcse is not None:
+            found["interval_mcse"] = self.interval_mcse
+        given = self.threshold is not None
+        said = surely(found, np.nan_to_num(self.threshold)[:, None] if given else 0.0)
+        verdicts, nearest = np.array(self.verdicts), self.proba_of == "prob_nearest"
+        for verdict, chance in ((NEAREST, self.proba), (NOT_NEAREST, 1.0 - self.proba)):
+            only = nearest & (verdicts == verdict) & (chance < SURE)
+            said = np.where(only, "probably " + said, said)
         if self.p_value is not None:
             only = np.isfinite(self.p_value) & ~sure_of(self.p_value)
             only &= np.isin(self.verdicts, _SIDES)
@@ -283,8 +297,9 @@ class OverSettings(Table):
         if self.proba_of == "prob_exceeds":
             # distances of settings are on scales of their own
             settings, verdicts = self.settings, self._surely()
-            said = ", ".join(f"{settings[row]}: {verdicts[row]}" for row in rows)
-            return f"; each setting has a scale and a threshold of its own ({said})"
+            told = [f"{settings[row]}: {verdicts[row]}" for row in rows if verdicts[row]]
+            said = f" ({', '.join(told)})" if told else ""
+            return f"; each setting has a scale and a threshold of its own{said}"
         if not np.isfinite(interval).all():
             return ""
         low, high = interval[:, 0].max(), interval[:, 1].min()
@@ -304,7 +319,8 @@ class OverSettings(Table):
             lines.append(self._kept(rows, sign, "the sign"))
         verdicts = np.array([self.verdicts[row] for row in rows])
         if np.all(verdicts != ""):
-            lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
+            probable = np.array(self._surely())[rows] != verdicts
+            lines.append(self._kept(rows, verdicts, "the verdict {!r}", probable))
         return lines
 
     def _signs(self, rows, sign):
@@ -324,21 +340,25 @@ class OverSettings(Table):
         both = ", ".join(f"{called} in {k}" for called, k in counts if k)
         return f"the sign is decided in {plus + minus} of {n} settings{mine}: {both}"
 
-    def _kept(self, rows, values, called):
+    def _kept(self, rows, values, called, probable=None):
         """In how many of some rows a value is another than with the estimator's own setting.
 
-        Or than it is most often, where the own setting has no answer.
+        Or than it is most often, where the own setting has no answer. Verdicts that are only
+        ``probable`` are those that are not: the line says so where it counts some of both.
         """
         own = values[self.own[rows]]
         found, counts = np.unique(values, return_counts=True)
         held = own[0] if own.size else found[np.argmax(counts)]
-        called = called.format(str(held))
+        alike = values == held
+        only = np.zeros(1, bool) if probable is None else probable[alike]
+        called = called.format(f"{'probably ' * bool(only.all())}{held}")
+        counted = f", 'probably {held}' counted as the same" * bool(only.any() and not only.all())
         if found.size == 1:
-            return f"{called} is the same in {_all(rows.size, 'setting')}"
+            return f"{called} is the same in {_all(rows.size, 'setting')}{counted}"
         if own.size and rows.size == 2:
             return f"{called} changes in the other setting"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
-        return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
+        return f"{called} changes in {np.count_nonzero(~alike)} of {of} settings{counted}"
 
 
 def _in_order(values):
