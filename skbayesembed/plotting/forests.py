@@ -36,8 +36,8 @@ class ForestDisplay(Display):
     Parameters
     ----------
     result : table or Result
-        Returned by `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
-        `topic_info`, `regress`, `over_settings`, or any method that returns a `Result`.
+        Returned by `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `weats`,
+        `effects`, `topic_info`, `regress`, `over_settings`, or any method that returns a `Result`.
 
     Attributes
     ----------

@@ -11,7 +11,14 @@ from ..corpus.design import INTERCEPT
 from ..posterior.deciding import NO_DATA
 from ..posterior.naming import named
 from ..posterior.results import Result
-from ..posterior.tables import both_amounts, bounded, cut_list, cut_lists, p_values
+from ..posterior.tables import (
+    both_amounts,
+    bounded,
+    cut_list,
+    cut_lists,
+    dashed,
+    p_values,
+)
 from ..sgns.neighbours import order_note
 
 
@@ -167,6 +174,16 @@ def _regression(table):
     )
 
 
+def _association_tests(table):
+    columns = [("P(> 0)", bounded(table.prob_positive)), ("p", p_values(table.p_value))]
+    about = "effect size (WEAT)", table._title(), columns, 0.0
+    return Rows(table.names.tolist(), table.mean, table.interval, *about, few=table.few_pairs)
+
+
+# Below distances under several settings.
+_OWN_SCALES = "each setting has a scale of its own: compare a distance with its threshold only"
+
+
 def _over_settings(table):
     """Rows of answers; a setting is named once, the own one of many parameters in the note."""
     known = np.flatnonzero(np.isfinite(table.mean))
@@ -182,8 +199,15 @@ def _over_settings(table):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
+    beside = []
+    if table.threshold is not None:
+        beside = [("threshold", dashed(".3g")(table.threshold[known]))]
+        if table.proba_of == "prob_exceeds":
+            beside += [("P(> threshold)", bounded(table.proba[known]))]
+            note = "; ".join(filter(None, (note, _OWN_SCALES)))
     return Rows(
-        labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
+        labels, table.mean[known], table.interval[known], "estimate", table.title, beside, zero,
+        note,
         few=np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool),
         groups=groups if any(table.entries) else None,
     )  # fmt: skip
@@ -211,6 +235,7 @@ _OTHERS = {
     "TopicTable": _topic_sizes,
     "Regression": _regression,
     "OverSettings": _over_settings,
+    "AssociationTests": _association_tests,
 }
 # Entries of answers that are differences, with a sign.
 _SIGNED = {"prob_increase", "prob_positive"}

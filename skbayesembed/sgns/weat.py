@@ -214,7 +214,8 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
             raise ValueError(f"{name} must be a list of words, got {words!r}.")
     x, y = (list_index(estimator, words, name) for words, name in ((X, "X"), (Y, "Y")))
     _check_targets(estimator, x, y)
-    attributes = phrase_of(estimator, A, "A").less(phrase_of(estimator, B, "B"), "")
+    a, b = (phrase_of(estimator, words, name) for words, name in ((A, "A"), (B, "B")))
+    attributes = a.less(b, "")
     targets, n_places = np.concatenate([x, y]), estimator._n_places
     operands = together(
         of_places(targets + shift, n_places), operands_of([attributes], n_places, shift)
@@ -235,7 +236,7 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
         lists = [Phrase("", index, np.ones(index.size)) for index in (x, y)]
         more["few_pairs"] = too_few([*lists, attributes])
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
-    words = estimator.words_[x], estimator.words_[y], A, B
+    words = [estimator.words_[index] for index in (x, y, a.index, b.index)]
     asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
     asked |= {} if period is None else {"period": period}
     found = ask(estimator, question, prob, (), title=title, asked=asked, **more)

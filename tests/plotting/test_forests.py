@@ -384,9 +384,36 @@ def test_slopes_over_settings():
     np.testing.assert_array_equal(several.p_value, np.tile(table.p_value, 2))
     assert "probably" not in repr(several)
     unsure = replace(several, p_value=np.full(2, 0.06))
-    assert repr(unsure).count("probably positive") == 2 and "p_value" in unsure.to_frame()
+    told = repr(unsure).splitlines()
+    assert sum(line.endswith("probably positive") for line in told) == 2
+    assert "p_value" in unsure.to_frame()
     assert "'positive' is the same" in repr(several)
     plotting.ForestDisplay.from_result(several)
+
+
+def test_distances_over_settings_stand_beside_their_thresholds():
+    """Those of settings are on scales of their own, which an axis in common does not show."""
+    ends, blank = np.array([[0.5, 1.5], [0.2, 0.6], [np.nan] * 2]), [""] * 3
+    table = OverSettings(
+        [{"diffusion": 10.0**-i} for i in range(3)], blank, np.array([1.0, 0.4, np.nan]), ends,
+        np.arange(3) == 0, np.array([0.02, 1.0, np.nan]), ["no drift", "drifted", ""], blank,
+        None, 0.9, "prob_exceeds", threshold=np.array([1.6, 0.15, np.nan]),
+    )._resting_on("units")  # fmt: skip
+    display = plotting.ForestDisplay.from_result(table)
+    shown = {text.get_text() for text in display.ax_.texts}
+    assert {"threshold", "1.6", "0.15", "P(> threshold)", "0.02", ">0.99"} <= shown
+    assert "compare a distance with its threshold only" in display.note_
+    check_inside(display)
+
+
+def test_association_tests(by_units):
+    tests = {"a": (["ant", "bee"], ["cat", "dog"], ["elk"], ["fox"])}
+    tests["b"] = (["ant", "elk"], ["hen", "dog"], ["bee"], ["fox"])
+    table = by_units.weats(tests)
+    display = plotting.ForestDisplay.from_result(table)
+    check(display, table.names.tolist(), table.mean, table.interval)
+    assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
+    assert {"P(> 0)", "p"} <= {text.get_text() for text in display.ax_.texts}
 
 
 def test_settings_without_data_are_hollow():

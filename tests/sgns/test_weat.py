@@ -131,6 +131,10 @@ def test_missing_words(model):
     ):
         found = model.weat([*X, "Oaks"], Y, A, B)
     assert found.mean == model.weat(X, Y, A, B).mean
+    # nor are attributes named that had no part in the answer
+    with pytest.warns(UserWarning, match="A: 1 of .* 'zzz'"):
+        found = model.weat(X, Y, [*A, "zzz"], B)
+    assert found.sentence == model.weat(X, Y, A, B).sentence and "zzz" not in repr(found)
 
 
 @pytest.mark.filterwarnings("ignore:X. 1 of 2 words")
