@@ -1,44 +1,30 @@
-"""The posterior that every solver returns: named draws, running moments, diagnostics, storage."""
+"""The posterior that every solver returns: named draws, running moments, diagnostics."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import (
-    check_integer,
-    check_list,
-    check_prob,
-)
-from ..common.files import HEADERS, complete_file, npz_path, write_arrays
+from ..common.checks import check_integer, check_list, check_prob
 from . import summary as summaries
 from .datatree import data_tree
+from .entries import SummaryMixin
 from .running_moments import RunningMoments, check_moments
-from .sources import source_of_posterior
+from .storing import StoringMixin
 from .summary import hdi_interval
-from .tables import Summary, entry_labels
 from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
 
 if TYPE_CHECKING:
     import xarray as xr
 
-# The dimension of words, in every room.
-_WORD = "word"
-_FORMAT = "skbayesembed.Posterior"
-_VERSION = 1
-# Rows that a summary has at most unless others are asked for.
-_MOST_ROWS = 10_000
 # What the names of rows that were recorded at every draw end in.
 _ROWS = "_rows"
 
 
-class Posterior(Mapping[str, np.ndarray]):
+class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
     """Named draws from a posterior, with tools to check and summarize them.
 
     A mapping from names to arrays of shape ``(chain, draw, ...)``.
@@ -384,150 +370,6 @@ class Posterior(Mapping[str, np.ndarray]):
             out[name] = hdi_interval(self.flat(name), prob=prob) if self.n_draws else nothing
         return out
 
-    def summary(
-        self,
-        names: str | Iterable[str] | None = None,
-        *,
-        words: str | Iterable[str] | None = None,
-        prob: float = 0.9,
-        max_rows: int | None = _MOST_ROWS,
-    ) -> Summary:
-        """Return a table of means, intervals and diagnostics, one row for each entry.
-
-        Parameters
-        ----------
-        names : str or list of str, optional
-            Parameters; all by default, including those that have only moments, which have NaN in
-            the columns that need draws.
-        words : str or list of str, optional
-            Show only the entries of these words, for the parameters with a dimension ``word``; all
-            words by default, or the first ones if there are more than ``max_rows`` entries.
-        prob : float, default=0.9
-            Probability in the interval, strictly between 0 and 1.
-        max_rows : int or None, default=10_000
-            About as many rows are worked out at most where ``words`` are not named; None for all.
-            Of a larger posterior, the table has the first words (or first places along the first
-            dimension) of each large parameter, and a line below it says so.
-
-        Returns
-        -------
-        Summary
-            Columns ``mean``, ``sd``, ``low``, ``high``, ``mcse``, ``ess_bulk``, ``ess_tail`` and
-            ``rhat``.
-
-        Raises
-        ------
-        KeyError
-            If a name is unknown.
-        ValueError
-            If ``prob`` is not in (0, 1), ``max_rows`` is not a positive integer or None, a word is
-            unknown, or words are given and no parameter has words.
-
-        Notes
-        -----
-        Takes about a millisecond for each row with 4 chains of 1000 draws: some ten seconds for the
-        default of ``max_rows``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skbayesembed import Posterior
-        >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))
-        >>> posterior = Posterior({"x": draws})
-        >>> posterior.summary("x").labels.tolist()
-        ['x[0]', 'x[1]', 'x[2]']
-        """
-        check_prob(prob)
-        if max_rows is not None:
-            check_integer("max_rows", max_rows, 1)
-        names = self._names(names, moments=True)
-        chosen = self._selected(names, words, max_rows)
-        parts, labels = [], []
-        for name, (axis, places) in chosen.items():
-            dims, shape, coords = self.dims[name], list(self._shapes[name]), self.coords
-            if axis is not None:
-                shape[axis] = places.size
-                if dims[axis] in coords:
-                    coords = coords | {dims[axis]: coords[dims[axis]][places]}
-            parts.append(self._summary_of(name, prob, axis, places))
-            labels += entry_labels(name, dims, shape, coords)
-        columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
-        starts = self.attrs.get("starts_by_mode")
-        notes = [] if starts is None else [f"modes, the heaviest first, met by {starts} starts"]
-        if self.attrs.get("solver_reason") is not None:
-            notes.append(f"solver='auto' took {self.attrs['solver']!r}")
-        notes += self._left_out(chosen, words)
-        labels = np.array(labels, dtype=str)
-        table = Summary(labels=labels, prob=float(prob), facts=tuple(notes), **columns)
-        return table._resting_on(source_of_posterior(self))
-
-    def _selected(self, names, words, max_rows):
-        """Axis of each parameter, and places along it, that a table shows; None for all."""
-        axes = {
-            name: self.dims[name].index(_WORD) if _WORD in self.dims[name] else 0
-            for name in names
-            if self.dims[name]
-        }
-        if words is None:
-            shapes = {name: self._shapes[name] for name in names}
-            first = summaries.places_within(shapes, axes, max_rows)
-            return {
-                name: (axes[name], np.arange(first[name])) if name in first else (None, None)
-                for name in names
-            }
-        places = self._places_of(words)
-        found = {name: (axes[name], places) for name in names if _WORD in self.dims[name]}
-        if not found:
-            raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
-        return found
-
-    def _left_out(self, chosen, words):
-        """Line below a table that does not have all entries; none of one that has, or of words."""
-        parts = {}
-        for name, (axis, places) in chosen.items() if words is None else ():
-            if axis is not None:
-                n, dim = self._shapes[name][axis], self.dims[name][axis]
-                of = f"the first {places.size:,} of {n:,} ({dim})"
-                parts.setdefault(of, []).append(name)
-        if not parts:
-            return []
-        shown = "; ".join(f"{', '.join(names)}: {of}" for of, names in parts.items())
-        return [
-            f"(not all entries are shown: {shown}. words= asks for others, max_rows=None for all; "
-            "the lines above are about the rows shown)"
-        ]
-
-    def _places_of(self, words):
-        """Places of words along their dimension, ndarray of int."""
-        known = {str(w): i for i, w in enumerate(self.coords.get(_WORD, ()))}
-        words = [words] if isinstance(words, str) else check_list("words", words, "words")
-        missing = [repr(w) for w in words if not isinstance(w, str) or w not in known]
-        if missing or not words:
-            raise ValueError(
-                "words must be labels of the dimension 'word', got "
-                f"{', '.join(missing) if words else 'an empty list'}, "
-                f"not among its {len(known)} labels."
-            )
-        return np.array([known[w] for w in words], dtype=np.intp)
-
-    def _summary_of(self, name, prob, axis=None, chosen=None):
-        """Columns of the summary of one parameter, a dict of flat arrays.
-
-        With an ``axis``, of the ``chosen`` places along it alone.
-        """
-        mean, sd = self.mean(name), self.std(name)
-        if axis is not None:
-            mean, sd = (np.take(x, chosen, axis=axis) for x in (mean, sd))
-        columns = {"mean": mean, "sd": sd}
-        if name in self._draws and self.n_draws:
-            draws = self._draws[name]
-            draws = draws if axis is None else np.take(draws, chosen, axis=axis + 2)
-            interval = hdi_interval(draws.reshape(-1, *draws.shape[2:]), prob=prob)
-            columns.update(low=interval[..., 0], high=interval[..., 1])
-            columns.update(summaries.diagnostics(draws, self.n_runs))
-        nothing = np.full(mean.shape, np.nan)
-        return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
-
     def thinned(self, n_draws: int) -> Self:
         """Return the posterior with fewer draws, but means and standard deviations over all.
 
@@ -585,123 +427,6 @@ class Posterior(Mapping[str, np.ndarray]):
         )
         found.approximation = self.approximation
         return found
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file that `load` reads back exactly, without pickle.
-
-        Parameters
-        ----------
-        path : str or path-like
-            ``.npz`` is appended if it is missing. An existing file is replaced only when the new
-            one is complete.
-
-        Raises
-        ------
-        ValueError
-            If ``attrs``, ``stats`` or ``coords`` were changed to something that cannot be stored.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skbayesembed import Posterior
-        >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))
-        >>> posterior = Posterior({"x": draws})
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     posterior.save(Path(folder) / "draws.npz")
-        ...     again = Posterior.load(Path(folder) / "draws.npz")
-        >>> bool((again["x"] == draws).all())
-        True
-        """
-        header, arrays = self._pack()
-        with complete_file(npz_path(path)) as part, open(part, "wb") as file:
-            write_arrays(file, {"header": np.array(json.dumps(header)), **arrays}, compress=True)
-
-    def _pack(self):
-        """The header for JSON, which holds all names, and the arrays under numbered names."""
-        groups = {
-            "draws": self._draws,
-            "stats": check_arrays("stats", self.stats),
-            "coords": check_coords(self.coords),
-        }
-        attrs = check_attrs(self.attrs)
-        header = {"format": _FORMAT, "version": _VERSION, "attrs": attrs, "dims": self.dims}
-        arrays = {}
-        for group, members in groups.items():
-            header[group] = list(members)
-            arrays.update({f"{group}_{i}": a for i, a in enumerate(members.values())})
-        header["moments"] = []
-        for i, (name, m) in enumerate(self.moments.items()):
-            header["moments"].append([name, m.count, m.keeps_covariance])
-            arrays.update({f"moments_{i}_{key}": a for key, a in m._arrays().items()})
-        return header, arrays
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a posterior written by `save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Path of the file, with or without ``.npz``.
-
-        Returns
-        -------
-        Posterior
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file was not written by `save`, is damaged, or has a newer format.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import numpy as np
-        >>> from skbayesembed import Posterior
-        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
-        >>> path = Path(tempfile.mkdtemp()) / "draws.npz"
-        >>> posterior.save(path)
-        >>> Posterior.load(path)["x"].shape
-        (2, 100)
-        """
-        path, given = npz_path(path), Path(path)
-        path = path if path.exists() or not given.is_file() else given
-        with HEADERS, open(path, "rb") as file:
-            try:
-                stored = np.load(file, allow_pickle=False)
-                header = json.loads(str(stored["header"][()]))
-                version = {_FORMAT: header["version"]}[header["format"]]
-            except Exception as error:
-                raise ValueError(f"path {str(path)!r} is not a saved Posterior.") from error
-            if version != _VERSION:
-                raise ValueError(
-                    f"path {str(path)!r} has format version {version!r}; this version of "
-                    f"skbayesembed reads version {_VERSION}: upgrade it."
-                )
-            try:
-                return cls._unpack(header, stored)
-            except Exception as error:
-                raise ValueError(f"path {str(path)!r} is a damaged Posterior.") from error
-
-    @classmethod
-    def _unpack(cls, header, stored):
-        groups = {
-            group: {name: stored[f"{group}_{i}"] for i, name in enumerate(header[group])}
-            for group in ("draws", "stats", "coords")
-        }
-        moments = {}
-        for i, (name, count, covariance) in enumerate(header["moments"]):
-            arrays = {key: stored[f"moments_{i}_{key}"] for key in ("mean", "sums")}
-            moments[name] = RunningMoments._from_arrays(count, covariance, arrays)
-        kept = {"moments": moments, "dims": header["dims"], "attrs": header["attrs"]}
-        return cls(groups.pop("draws"), **groups, **kept)
 
     def to_datatree(self) -> xr.DataTree:
         """Convert to an ArviZ data tree, for its plots.

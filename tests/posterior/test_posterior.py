@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from skbayesembed.posterior import posterior as module
+from skbayesembed.posterior import storing
 from skbayesembed.posterior.mixing import Draws
 from skbayesembed.posterior.posterior import Posterior, RunningMoments, hdi_interval
 from skbayesembed.posterior.summary import interval_errors
@@ -752,7 +752,7 @@ def test_newer_and_damaged_files(tmp_path, monkeypatch):
     np.savez(tmp_path / "sums.npz", **arrays)
     with pytest.raises(ValueError, match="sums.npz' is a damaged Posterior"):
         Posterior.load(tmp_path / "sums")
-    monkeypatch.setattr(module, "_VERSION", 2)
+    monkeypatch.setattr(storing, "_VERSION", 2)
     p.save(tmp_path / "new.npz")
     monkeypatch.undo()
     with pytest.raises(ValueError, match="has format version 2; .* reads version 1: upgrade"):
