@@ -19,7 +19,7 @@ from sklearn.utils import Bunch
 
 from .common.checks import check_bool
 from .common.warnings import warn_user
-from .corpus.text import materialise, take_documents
+from .corpus.kinds import materialise, take_documents
 from .posterior.tables import Column, Table
 
 

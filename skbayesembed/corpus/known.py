@@ -7,7 +7,8 @@ from typing import Any
 from scipy import sparse
 
 from .count_matrix import count_matrix
-from .text import analyzer_of, document_counts, encode, input_kind, materialise
+from .kinds import input_kind, materialise
+from .text import analyzer_of, document_counts, encode
 
 
 def known_counts(

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from .text import analyzer_of, input_kind
+from .kinds import input_kind
+from .text import analyzer_of
 
 # Documents whose kind is looked at together.
 _TOGETHER = 64

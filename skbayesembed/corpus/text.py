@@ -1,15 +1,13 @@
 """From documents to numbered words.
 
-What kind of input X is, how documents are cut into tokens by scikit-learn's analyzers, and how
-tokens become ids of words.
+How documents are cut into tokens by scikit-learn's analyzers, and how tokens become ids of words.
 """
 
 from __future__ import annotations
 
-import numbers
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -19,15 +17,12 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from ..common.checks import is_whole, listed
+from .kinds import input_kind, materialise
 
 # Cuts a document into its tokens.
 Analyzer = Callable[[Any], list[str]]
 
 _ANALYZERS = ("word", "char", "char_wb")
-_ALLOWED = (
-    "X must be documents (a list, array or Series of str), token lists (a list of lists of str) "
-    "or a count matrix (sparse, 2-D array, DataFrame or list of lists of numbers)"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,67 +47,6 @@ class Corpus:
     offsets: np.ndarray
     words: np.ndarray
     frequency: np.ndarray
-
-
-def materialise(X: Any) -> Any:
-    """Read an iterator of documents into a list; everything else comes back untouched.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or iterable
-
-    Returns
-    -------
-    X : list if ``X`` was an iterator (a generator, an open file) or an iterable without a
-        length, otherwise ``X`` itself.
-    """
-    if isinstance(X, Iterable) and (hasattr(X, "__next__") or not _has_length(X)):
-        return list(X)
-    return X
-
-
-def input_kind(X: Any) -> str:
-    """Tell texts, token lists and count matrices apart.
-
-    Parameters
-    ----------
-    X : list, tuple, array, Series, DataFrame or sparse matrix
-
-    Returns
-    -------
-    kind : {"text", "tokens", "counts"}
-        "text" for a list, array or Series of ``str``; "tokens" for a list of lists of ``str``;
-        "counts" for a sparse matrix, a 2-D array or DataFrame of numbers and a list of lists of
-        numbers. The numbers themselves (NaN, negative) are not looked at.
-
-    Raises
-    ------
-    TypeError
-        If ``X`` is a bare ``str`` or bytes, a mapping or set, an iterator (use `materialise`
-        first), or if its entries are of another type than the above.
-    ValueError
-        If there are no documents, if kinds are mixed, if an entry is missing (None or NaN), or
-        if an array has the wrong number of dimensions.
-    """
-    if isinstance(X, str):
-        raise TypeError(
-            "X is a single str: one document must be wrapped in a list, [text]. " + _ALLOWED + "."
-        )
-    if isinstance(X, bytes | bytearray):
-        raise TypeError(f"X is {type(X).__name__}: decode it to str first. {_ALLOWED}.")
-    if sparse.issparse(X):
-        return "counts"
-    if isinstance(X, Mapping | Set):
-        raise TypeError(f"{_ALLOWED}, got a {type(X).__name__}, which has no order of documents.")
-    if hasattr(X, "__next__"):
-        raise TypeError(f"{_ALLOWED}, got an iterator; wrap it: list(X).")
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        return _frame_kind(X)
-    if hasattr(X, "dtype") or hasattr(X, "__array__"):
-        return _array_kind(X)
-    if isinstance(X, Iterable):
-        return _sequence_kind(list(X))
-    raise TypeError(f"{_ALLOWED}, got {type(X).__name__}.")
 
 
 def make_analyzer(
@@ -472,129 +406,3 @@ def _empty_vocabulary(corpus, min_count):
         f"the vocabulary is empty: no word occurs min_count={min_count} times; the most frequent, "
         f"{str(corpus.words[0])!r}, occurs {corpus.frequency[0]} times."
     )
-
-
-def _has_length(X):
-    return hasattr(X, "__len__") or hasattr(X, "shape")
-
-
-def _frame_kind(X):
-    """Kind of a DataFrame: counts, or a TypeError if a column does not hold numbers."""
-    for name, dtype in zip(X.columns, X.dtypes, strict=True):
-        kind = getattr(dtype, "kind", "O")
-        if kind not in "biufcO" or (kind == "O" and any(isinstance(x, str) for x in X[name])):
-            raise TypeError(
-                f"X is a DataFrame whose column {name!r} is not numeric; a column of documents is "
-                f"passed by itself, X[{name!r}]. {_ALLOWED}."
-            )
-    return "counts"
-
-
-def _array_kind(X):
-    """Kind of an array or Series, by its dimensions and dtype."""
-    values = X if hasattr(X, "ndim") and hasattr(X, "dtype") else np.asarray(X)
-    kind = getattr(values.dtype, "kind", "O")
-    if kind == "S":
-        raise TypeError(f"X is an array of bytes: decode it to str first. {_ALLOWED}.")
-    if values.ndim == 1 and kind not in "biufc":
-        return _sequence_kind(list(values))
-    if values.ndim != 2:
-        raise ValueError(
-            f"{_ALLOWED}, got an array with {values.ndim} dimension(s) and dtype {values.dtype}. "
-            "Reshape your data: X.reshape(1, -1) if it is the counts of a single document."
-        )
-    if kind == "U" or (kind == "O" and any(isinstance(x, str) for x in np.asarray(values).flat)):
-        raise TypeError(
-            "X is a 2-D array of str; pass documents as a 1-D array (X.ravel()) or token lists as "
-            f"lists (X.tolist()). {_ALLOWED}."
-        )
-    return "counts"
-
-
-def _sequence_kind(documents):
-    """Kind of a list of documents; all entries must be of the same kind."""
-    if not documents:
-        raise ValueError(f"X has no documents. {_ALLOWED}.")
-    if all(issubclass(cls, str) for cls in set(map(type, documents))):
-        return "text"
-    found, lengths = {}, set()
-    for index, document in enumerate(documents):
-        kind = _entry_kind(document, f"X[{index}]")
-        if kind != "empty":
-            found.setdefault(kind, index)
-        if kind not in ("text", "number"):
-            lengths.add(len(document))
-        if len(found) > 1:
-            (a, i), (b, j) = found.items()
-            names = {"text": "a str", "tokens": "a list of str", "counts": "a list of numbers"}
-            raise ValueError(
-                f"X mixes kinds: X[{i}] is {names.get(a, 'a number')}, "
-                f"X[{j}] is {names.get(b, 'a number')}. {_ALLOWED}."
-            )
-    kind = next(iter(found), "tokens")
-    if kind == "number":
-        raise ValueError(
-            f"{_ALLOWED}, got a list of numbers. Reshape your data: [X] if it is the counts of a "
-            "single document."
-        )
-    if kind == "counts" and len(lengths) > 1:
-        raise ValueError(
-            f"X is a list of lists of numbers of different lengths ({min(lengths)} to "
-            f"{max(lengths)}): a count matrix has one column per word."
-        )
-    return kind
-
-
-def _entry_kind(entry, name):
-    """Kind of one entry of a list: "text", "number", "tokens", "counts" or "empty"."""
-    if isinstance(entry, str):
-        return "text"
-    _refuse_missing(entry, name)
-    if isinstance(entry, numbers.Number | np.bool_):
-        return "number"
-    if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.size:
-        kind = entry.dtype.kind
-        if kind in "biufcU":
-            return "tokens" if kind == "U" else "counts"
-    if not isinstance(entry, list | tuple | np.ndarray) and not hasattr(entry, "iloc"):
-        raise TypeError(f"{name} is a {type(entry).__name__}. {_ALLOWED}.")
-    if getattr(entry, "ndim", 1) != 1:
-        raise ValueError(f"{name} is an array of {entry.ndim} dimensions. {_ALLOWED}.")
-    # All types of a document at a time: the set is tiny, whatever the document's length.
-    types = set(map(type, entry))
-    if not types:
-        return "empty"
-    if all(issubclass(cls, str) for cls in types):
-        return "tokens"
-    for position, item in enumerate(entry):
-        if not isinstance(item, float):
-            _refuse_missing(item, f"{name}[{position}]")
-    if all(issubclass(cls, numbers.Number | np.bool_) for cls in types):
-        return "counts"
-    names = ", ".join(sorted(cls.__name__ for cls in types))
-    raise ValueError(f"{name} must hold only str or only numbers, got {names}. {_ALLOWED}.")
-
-
-def _refuse_missing(value, name):
-    if isinstance(value, bytes | bytearray):
-        raise TypeError(f"{name} is {type(value).__name__}: decode it to str first.")
-    missing = value is None or (isinstance(value, float) and value != value)
-    if missing or type(value).__name__ in ("NAType", "NaTType"):
-        raise ValueError(f"{name} is missing ({value!r}): drop it or make it an empty str.")
-
-
-def take_documents(X: Any, rows: np.ndarray) -> Any:
-    """Some of the documents or rows of counts, by their places.
-
-    Parameters
-    ----------
-    X : list, array, sparse matrix, Series or DataFrame
-    rows : ndarray of int
-
-    Returns
-    -------
-    X : of the same kind
-    """
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import check_choice, check_integer, check_list
-from ..corpus.text import build_corpus, document_counts, input_kind, make_analyzer, materialise
+from ..corpus.kinds import input_kind, materialise
+from ..corpus.text import build_corpus, document_counts, make_analyzer
 from .checks import check_numbers
 
 

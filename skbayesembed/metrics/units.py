@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import check_integer
-from ..corpus.text import take_documents
+from ..corpus.kinds import take_documents
 from ..posterior.results import mixed
 from .comparison import PAIR
 

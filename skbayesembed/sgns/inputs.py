@@ -14,8 +14,9 @@ from ..corpus.count_matrix import (
     most_frequent,
     named_matrix,
 )
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind, known_counts
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
 from ..corpus.units import Units, check_units, check_weights, units_of
 from .batches import (
     CorpusBatches,

@@ -12,14 +12,8 @@ from .. import spine
 from ..common.estimator import FittedMixin, learns_online
 from ..common.random import named_seeds
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
-from ..corpus.text import (
-    analyzer_of,
-    distinct_words,
-    encode,
-    input_kind,
-    keep_tokens,
-    materialise,
-)
+from ..corpus.kinds import input_kind, materialise
+from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs

@@ -11,15 +11,14 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skbayesembed.corpus.kinds import input_kind, materialise
 from skbayesembed.corpus.text import (
     Corpus,
     build_corpus,
     document_counts,
     encode,
-    input_kind,
     keep_tokens,
     make_analyzer,
-    materialise,
     restrict,
 )
 
