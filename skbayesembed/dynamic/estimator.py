@@ -9,35 +9,29 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_no_weights
 from ..common.compiling import told_of_compiling
-from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
-from ..corpus.text import materialise
+from ..common.estimator import Learned
 from ..corpus.units import name_of
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
-from ..sgns.vectors import UnitsMixin, deviations_of
-from . import inputs, predict
+from ..sgns.vectors import UnitsMixin
+from . import inputs
 from .at import VectorsAtMixin
 from .balance import balance_of
-from .checks import check_filter
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
 from .documents.sampling import AtFit, DriftSampling
 from .documents.source import source_of
-from .features import sampled_features
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
 from .seen import Seen
 from .solvers import ROOM
-from .streaming import Stream
+from .streaming import DynamicStreamingMixin
+from .transforming import DynamicTransformMixin
 
 _TIMES = {"times": True}
 
@@ -47,8 +41,8 @@ class DynamicSGNS(
     UnitsMixin,
     VectorsAtMixin,
     DataTreeMixin,
-    DocumentFeaturesMixin,
-    FittedMixin,
+    DynamicTransformMixin,
+    DynamicStreamingMixin,
     BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings that drift over time.
@@ -450,51 +444,6 @@ class DynamicSGNS(
         options = {"seed": seeds["units"], "n_jobs": self.n_jobs, "verbose": self.verbose}
         return DriftSampling(build, arrays, training.units.n_units, balance=self.balance, **options)
 
-    @available_if(learns_online)
-    def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
-        """Learn from documents of later periods.
-
-        The first call starts anew and does not continue from ``fit``. ``n_periods`` cuts the
-        times of the first call; more periods of that width are added as needed.
-
-        Parameters
-        ----------
-        X, times
-            As in ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        AttributeError
-            If the solver is not ``"vi"``.
-        ValueError
-            Without times; if a time is not after those learned before; if X is of another kind than
-            in the first call; if ``n_components``, ``prior_precision`` or ``diffusion`` has changed
-            since; or if the diffusion is to be learned.
-
-        Examples
-        --------
-        >>> from skbayesembed import DynamicSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> times = [1900] * 15 + [1901] * 15
-        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
-        >>> model = model.partial_fit(texts[:15], times=times[:15])
-        >>> model.partial_fit(texts[15:], times=times[15:]).periods_.n_periods
-        2
-        """
-        spine.check(self, ROOM)
-        check_filter(self, "partial_fit")
-        self._learn_stream(lambda: Stream(self), X, times)
-        self._no_units, self._sampling = "partial_fit", None
-        self._note(self._stream.known, self._stream.reading_seed)
-        self._pairs_of_use = self._seen = None
-        return self
-
     @told_of_compiling
     def estimate_cost(
         self,
@@ -539,121 +488,6 @@ class DynamicSGNS(
             advise=sooner_question,
         )
 
-    def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        times: ArrayLike | None = None,
-        units: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> np.ndarray:
-        """Fit to X, then transform it.
-
-        Parameters
-        ----------
-        X, times, units, sample_weight
-            As in ``fit``, but X not PairCounts. An iterator is read once.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_components)
-
-        Examples
-        --------
-        >>> from skbayesembed import DynamicSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> times = [1900] * 15 + [1901] * 15
-        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
-        >>> model.fit_transform(texts, times=times).shape
-        (30, 2)
-        """
-        X = materialise(X)
-        inputs.refuse_pairs("fit_transform", inputs.kind_of(X)[0])
-        self.fit(X, times=times, units=units, sample_weight=sample_weight)
-        return self.transform(X, times=times)
-
-    def transform(self, X: Any, *, times: ArrayLike | None = None) -> np.ndarray:
-        """Turn documents into features: the mean target vector of their words at their times.
-
-        Parameters
-        ----------
-        X : documents or counts, as in ``fit`` but not PairCounts
-            Unknown words are ignored.
-        times : array-like of shape (n_documents,), optional
-            Times of the documents, which may lie outside the periods of ``fit``. Without times,
-            features are averaged over periods.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_components)
-            Twice as many columns for ``features="mean_std"``: the means, then their standard
-            deviations (see ``uncertainty``). Zeros for a document without a known word.
-
-        Examples
-        --------
-        >>> from skbayesembed import DynamicSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
-        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
-        >>> model.transform(texts[:5], times=[1900] * 5).shape
-        (5, 2)
-        """
-        check_is_fitted(self, "posterior_")
-        counts, centres = inputs.documents(self, X, times)
-        return predict.document_features(self, counts, centres, self.features == "mean_std")
-
-    def _sampled_features(self, X, n_draws, times=None):
-        return sampled_features(self, *inputs.documents(self, X, times), n_draws)
-
-    def score(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        times: ArrayLike | None = None,
-        sample_weight: None = None,
-    ) -> float:
-        """Return the mean held-out log predictive probability per observed pair.
-
-        Documents are counted by one fixed protocol in each period (window 5 with linear weights, or
-        the whole document for counts, a token counting once; expected negatives, one per positive,
-        exponent 0.75; all words of the documents). Scores are thus comparable across all
-        hyperparameters except those of the analyzer and of the periods. A pair with a word outside
-        the vocabulary scores log 1/2. PairCounts are scored as they are.
-
-        Parameters
-        ----------
-        X : documents, counts or list of PairCounts, as in ``fit``
-        y : None
-            Ignored.
-        times : array-like of shape (n_documents,), optional
-            Times of the documents. Outside the periods of ``fit``, vectors are drawn by
-            ``random_state`` from the prior given those of the nearest period. Without times,
-            probabilities are averaged over periods, and documents are counted all together.
-        sample_weight : None
-            Not supported: any other value raises a ValueError.
-
-        Returns
-        -------
-        float
-            Natural logarithm, at most 0; random guessing scores -0.693.
-
-        Examples
-        --------
-        >>> from skbayesembed import DynamicSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
-        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
-        >>> model.score(texts[:5], times=[1900] * 5) < 0
-        True
-        """
-        check_is_fitted(self, "posterior_")
-        check_no_weights(self, sample_weight)
-        return predict.mean_log_score(self, inputs.held_out(self, X, times))
-
     def _note(self, known, reading_seed):
         """Keep what the numbers of the posterior stand for.
 
@@ -679,21 +513,6 @@ class DynamicSGNS(
         else:
             rho, alpha, balance = posterior.mean("rho"), posterior.mean("alpha"), None
         return {"rho_": rho, "alpha_": alpha, "_balanced": balance}
-
-    def _word_facts(self, period):
-        """Standard deviations of target vectors in a period, and pairs of words."""
-        t = self.periods_.find(period, "period")
-        facts = {"pairs": self.observed_[t]}
-        if deviations_of(self) is not None or self.posterior_.attrs["solver"] != "map":
-            every = sparse.eye_array(self.words_.size, format="csr")
-            centres = np.full(self.words_.size, self.periods_.centres[t])
-            features = predict.document_features(self, every, centres, True)
-            facts["spread"] = features[:, self._n_means :]
-        return facts
-
-    @property
-    def _n_means(self):
-        return self.rho_.shape[-1]
 
 
 __all__ = ["DynamicSGNS"]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 
 from .. import spine
+from ..common.estimator import FittedMixin, learns_online
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.periods import Periods
 from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
@@ -15,6 +20,7 @@ from ..sgns import inputs as static
 from ..sgns.checks import check_known
 from ..sgns.pairs import pooled_counts
 from . import inputs
+from .checks import check_filter
 from .data import period_counts
 from .solvers import ROOM
 from .vi.filtering import begin, learn_periods
@@ -190,3 +196,60 @@ def extended_periods(estimator, known, times, numbers, kind):
     more = max(0, int(np.ceil((numbers.max() - known.edges[-1]) / width)))
     later = known.edges[-1] + width * np.arange(1, more + 1)
     return Periods.learn(times, bins=np.append(known.edges, later))
+
+
+class DynamicStreamingMixin(FittedMixin):
+    """``partial_fit``."""
+
+    # of the estimator, and what a fit leaves in it
+    _note: Any
+    _stream: Any
+    _no_units: Any
+    _sampling: Any
+    _pairs_of_use: float | None
+    _seen: Any
+
+    @available_if(learns_online)
+    def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
+        """Learn from documents of later periods.
+
+        The first call starts anew and does not continue from ``fit``. ``n_periods`` cuts the
+        times of the first call; more periods of that width are added as needed.
+
+        Parameters
+        ----------
+        X, times
+            As in ``fit``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        AttributeError
+            If the solver is not ``"vi"``.
+        ValueError
+            Without times; if a time is not after those learned before; if X is of another kind than
+            in the first call; if ``n_components``, ``prior_precision`` or ``diffusion`` has changed
+            since; or if the diffusion is to be learned.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
+        >>> model = model.partial_fit(texts[:15], times=times[:15])
+        >>> model.partial_fit(texts[15:], times=times[15:]).periods_.n_periods
+        2
+        """
+        spine.check(self, ROOM)
+        check_filter(self, "partial_fit")
+        self._learn_stream(lambda: Stream(self), X, times)
+        self._no_units, self._sampling = "partial_fit", None
+        self._note(self._stream.known, self._stream.reading_seed)
+        self._pairs_of_use = self._seen = None
+        return self
