@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..sgns.questions.asking import Vectors
+from ..sgns.questions.kinds import Cosines
+from ..sgns.questions.operands import together
+from ..sgns.questions.phrases import operands_of
 from ..sgns.vectors import all_kept, kept_draws
 from .model import SIDES
 from .predict import as_read, can_draw, drawn_words
@@ -19,6 +22,20 @@ DRAWN = 1000
 def places_of(estimator, periods, word):
     """Places of a word, or of words, in periods, ndarray of int."""
     return np.asarray(periods) * estimator.words_.size + np.asarray(word)
+
+
+def cosines_at(estimator, a, b, kind=Cosines):
+    """The `Question` of the cosines of pairs of phrases in periods.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    a, b : list of (Phrase, int)
+        With the periods.
+    """
+    n_words = estimator.words_.size
+    operands = [operands_of([phrase], estimator._n_places, t * n_words) for phrase, t in [*a, *b]]
+    return kind(together(*operands), np.arange(2 * len(a)).reshape(2, -1).T)
 
 
 def n_drawn(estimator):

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from skbayesembed import DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic import predict
-from skbayesembed.dynamic.reading import prior_distance
+from skbayesembed.dynamic.change import prior_distance
 from skbayesembed.dynamic.verdicts import notes_on_verdict
 from skbayesembed.posterior.posterior import hdi_interval
 
