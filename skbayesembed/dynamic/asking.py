@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..sgns.comparisons import Nearer, Projections, nearer, project
-from ..sgns.neighbours import Analogies, analogy, in_period
+from ..sgns.neighbours import Analogies, analogy
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
@@ -19,6 +19,7 @@ from ..sgns.questions.phrases import Axis
 from ..sgns.reading import AskingMixin, check_one_of
 from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats
+from ..sgns.word_tables import in_period
 from . import inputs
 from .predict import as_read, period_draws
 from .seen import text_of, words_too_few

@@ -12,10 +12,10 @@ from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, both_amounts, false_shares
 from ..sgns.documents import answers
-from ..sgns.neighbours import units_columns, units_notes
 from ..sgns.questions.asking import ask
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
+from ..sgns.word_tables import units_columns, units_notes
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .seen import words_too_few
 from .vectors import places_of

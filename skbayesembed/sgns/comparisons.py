@@ -14,7 +14,11 @@ from ..common.checks import (
 from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.tables import Column, Table, cut_list, cut_lists
-from .neighbours import (
+from .questions.asking import Answer, ask
+from .questions.kinds import Cosines, Differences
+from .questions.phrases import Axis, operands_of, phrase_of
+from .questions.verdicts import only_probably_nearest, sentence_on_nearer, verdict_on_nearer
+from .word_tables import (
     few_notes,
     framed,
     in_words_of_period,
@@ -24,10 +28,6 @@ from .neighbours import (
     unknown_where,
     without_data,
 )
-from .questions.asking import Answer, ask
-from .questions.kinds import Cosines, Differences
-from .questions.phrases import Axis, operands_of, phrase_of
-from .questions.verdicts import only_probably_nearest, sentence_on_nearer, verdict_on_nearer
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -22,17 +22,11 @@ from ..posterior.results import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
-from .neighbours import (
-    few_notes,
-    framed,
-    of_period,
-    units_columns,
-    units_notes,
-)
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
 from .questions.phrases import Phrase, is_list, label_of, list_index, operands_of, phrase_of
+from .word_tables import few_notes, framed, of_period, units_columns, units_notes
 
 # Up to so many splits of the target words all are gone through; beyond, as many are drawn, and the
 # standard error of a p-value of .05 is .0007.
