@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -301,7 +302,9 @@ def _ask(estimator, X, question, fit_params, turn):
         return _without_answer(f"{type(error).__name__}: {text}")
     if turn is not None:
         _tell_others(turn)
-    note = str(caught[0].message) if caught else ""
+    # a print is cut: what makes an answer doubtful comes first
+    caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
+    note = " ".join(dict.fromkeys(str(one.message) for one in caught))
     about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
     whole = getattr(answer, "_whole", None)
     return rows, note, *about, _name_of_probability(answer), whole

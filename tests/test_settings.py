@@ -1,12 +1,13 @@
 """One question over several settings."""
 
 import time
+import warnings
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
@@ -309,6 +310,31 @@ def test_each_note_is_told_once_below_the_table():
     )
     pytest.importorskip("pandas")
     assert table.to_frame()["note"].tolist() == notes
+
+
+def test_all_warnings_of_a_setting_are_noted_and_those_of_convergence_first(monkeypatch):
+    monkeypatch.setattr(BayesianSGNS, "fit", lambda self, X: self)
+
+    def question(fitted):
+        warnings.warn("A word is left out.", UserWarning, stacklevel=1)
+        warnings.warn("A word is left out.", UserWarning, stacklevel=1)
+        warnings.warn("The chains have not mixed.", ConvergenceWarning, stacklevel=1)
+        return 1.0
+
+    table = over_settings(MODEL, TEXTS, question, {"window": [2]}, own=False)
+    assert table.notes == ["The chains have not mixed. A word is left out."]
+
+
+def test_settings_whose_answer_is_about_other_words_have_an_answer():
+    """As of `most_changed`, which names other words under other settings."""
+    about = {"params": [{"window": w} for w in (1, 1, 2, 2, 3)], "entries": [*"xyxz", ""]}
+    ends = [*np.tile([0.1, 0.3], (4, 1)).tolist(), [np.nan] * 2]
+    table = rows_with([0.2] * 4 + [np.nan], ends, own=np.zeros(5, bool), **about)
+    left_out = "1 setting without an answer"
+    assert table.sentences["x"].endswith(f"Left out: {left_out}.")
+    assert table.sentences["y"].endswith(
+        f"Left out: {left_out} and 1 setting whose answer is about others."
+    )
 
 
 def test_sequences_are_told_apart():

@@ -63,7 +63,7 @@ class OverSettings(Table):
         Verdict of each answer; empty if it has none. That of `nearer` is on its first row; where
         it is ``"nearest"``, the others are ``"not nearest"``.
     notes : list of str of length n_rows
-        Why a setting failed, or the first warning of its fit.
+        Why a setting failed, or the warnings of its fit and answer, those of convergence first.
     title : str or None
         Title of the question.
     prob : float or None
@@ -129,7 +129,10 @@ class OverSettings(Table):
         here, without = self._answers_on(entry)
         rows, n = here[~without], len({str(one) for one in self.params})
         over = f"{number_of(n, 'setting')} ({self._values()})"
-        left_out = [("without an answer", n - here.size), ("with too few data", without.sum())]
+        answered = {str(p) for p, m in zip(self.params, self.mean, strict=True) if np.isfinite(m)}
+        other = "whose answer is about others" if entry else ""
+        left_out = [("without an answer", n - len(answered)), (other, len(answered) - here.size),
+                    ("with too few data", without.sum())]  # fmt: skip
         left_out = [f"{number_of(k, 'setting')} {why}" for why, k in left_out if k]
         text = f"Over {over}{self._range(rows, entry)}" if rows.size else f"None of {over} answers"
         # a line on changes is of several

@@ -109,7 +109,7 @@ def diagnose(estimator, training, posterior):
         rhat(stats["coordinate"]),
         "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
         "transform average while cosines and probabilities may be fine"
-        + (" (anchors=None often mixes faster)," if attrs["anchored"] else ""),
+        + (" (anchors=None often mixes faster)," if attrs["anchored"] else ","),
         name="max_rhat_rho",
         limit=COORDINATE_RHAT_LIMIT,
     )
