@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
 from ..common.compiling import told_of_compiling
-from ..common.estimator import DocumentFeaturesMixin, Learned
-from ..corpus.text import materialise
+from ..common.estimator import Learned
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..posterior.results import Result
-from . import inputs, predict
+from . import inputs
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .datatree import DataTreeMixin
@@ -31,14 +24,13 @@ from .documents.possible import why_not
 from .documents.source import balances, sampling_of, warn_of_dispersion
 from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
-from .features import document_features, sampled_features
-from .loo import loo
+from .of_documents import DocumentsMixin
 from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
-from .settle import resolved, settle
+from .settle import ResolvingMixin, settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
-from .vectors import UnitsMixin, deviations_of
+from .vectors import UnitsMixin
 
 # Methods that need periods, which are looked for here.
 _OF_DRIFT = ("drift", "most_changed", "self_similarity", "periods_")
@@ -64,7 +56,8 @@ class BayesianSGNS(
     UnitsMixin,
     VectorDrawsMixin,
     DataTreeMixin,
-    DocumentFeaturesMixin,
+    DocumentsMixin,
+    ResolvingMixin,
     BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings with negative samples.
@@ -459,50 +452,6 @@ class BayesianSGNS(
             warn_of_dispersion(self)
         return self
 
-    def resolve(
-        self,
-        X: Any,
-        y: None = None,
-        *,
-        units: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        precision: bool = False,
-    ) -> Bunch:
-        """Find what ``"auto"`` stands for in a fit to these data, without fitting.
-
-        Parameters
-        ----------
-        X, y, units, sample_weight
-            As in ``fit``, with the same errors.
-        precision : bool, default=False
-            Whether to search for ``prior_precision="auto"``, with up to three searches for a mode;
-            the rank of the mode found then also decides on the solver.
-
-        Returns
-        -------
-        Bunch
-            ``solver``, ``solver_reason`` (``"given"`` if it was) and ``prior_precision``, which
-            stays ``"auto"`` if it was not searched for.
-
-        See Also
-        --------
-        skbayesembed.search.check_search : The same for all candidates of a search.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> BayesianSGNS(2, min_count=1, random_state=0).resolve(texts).solver
-        'gibbs'
-        """
-        check_bool("precision", precision)
-        # a copy, since reading notes the columns of a count matrix
-        e = copy.copy(self)
-        spine.check(e, ROOM)
-        seeds = spine.seeds_of(e, ROOM)
-        training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
-        return resolved(e, training, precision)
-
     def __getattr__(self, name: str) -> Any:
         if name in _OF_DRIFT:
             raise AttributeError(
@@ -555,184 +504,6 @@ class BayesianSGNS(
             seconds_of_question,
         )
 
-    def fit_transform(
-        self,
-        X: Any,
-        y: None = None,
-        *,
-        units: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> np.ndarray:
-        """Fit to X, then transform it.
-
-        Parameters
-        ----------
-        X : documents or counts, as in ``fit`` but not PairCounts
-            An iterator is read once.
-        y : None
-            Ignored.
-        units, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_components)
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
-        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> model.fit_transform(texts).shape
-        (30, 2)
-        """
-        X = materialise(X)
-        if inputs.is_counted(X):
-            raise TypeError("fit_transform takes documents or a count matrix, got counts of pairs.")
-        return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Turn documents into features: count-weighted posterior-mean target vectors.
-
-        Parameters
-        ----------
-        X : documents or counts, as in ``fit`` but not PairCounts
-
-        Returns
-        -------
-        ndarray of shape (n_documents, n_components)
-            Twice as many columns for ``features="mean_std"``: the means, then their standard
-            deviations (see ``uncertainty``). Zeros for a document without a known word.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-        >>> model = model.fit(texts)
-        >>> model.transform(["the cat", "a dog on a rug"]).shape
-        (2, 2)
-        """
-        check_is_fitted(self, "posterior_")
-        check_choice("features", self.features, ("mean", "mean_std"))
-        counts = inputs.count_documents(self, X)
-        return document_features(self, counts, self.features == "mean_std")
-
-    def _sampled_features(self, X, n_draws):
-        return sampled_features(self, inputs.count_documents(self, X), n_draws)
-
-    def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
-        """Return the mean held-out log predictive probability per observed pair.
-
-        Held-out pairs are counted by a fixed protocol (window 5 with linear weights, or the whole
-        document for counts, a token counting once; expected negatives, one per positive, exponent
-        0.75; all words of the documents). Scores are thus comparable across all hyperparameters
-        except those of the analyzer, which decides what a word of the text is. A pair with a word
-        outside the vocabulary scores log 1/2. PairCounts are scored as they are, a PairShard with
-        the negative pairs of the protocol.
-
-        Parameters
-        ----------
-        X : documents, counts, PairCounts or PairShard, as in ``fit``
-        y : None
-            Ignored.
-        sample_weight : None
-            Not supported: any other value raises a ValueError.
-
-        Returns
-        -------
-        float
-            Natural logarithm, at most 0; random guessing scores -0.693.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> model.score(["the dog sat on the mat"]) < 0
-        True
-        """
-        check_is_fitted(self, "posterior_")
-        check_no_weights(self, sample_weight)
-        return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
-
-    def loo(
-        self,
-        X: Any,
-        *,
-        units: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        max_pairs: int = 2000,
-        pointwise: bool = False,
-    ) -> Result:
-        """Estimate the expected log predictive density of left-out observations, by PSIS-LOO.
-
-        Parameters
-        ----------
-        X : documents, counts or PairCounts
-            What ``fit`` was given: the observations themselves are not stored.
-        units : array-like of shape (n_documents,), optional
-            What ``fit`` was given. Only their number is checked: an observation is left out, but
-            not the rest of its unit. To hold out units, use `metrics.score_units`.
-        sample_weight : array-like of shape (n_documents,), optional
-            What ``fit`` was given.
-        max_pairs : int, default=2000
-            Maximum number of pairs for importance sampling. If there are more, a random sample is
-            used, the same for models with the same ``random_state``.
-        pointwise : bool, default=False
-            Whether to also return the densities of single observations, as
-            `metrics.compare_models` needs them.
-
-        Returns
-        -------
-        Result
-            ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``,
-            ``n_units`` (units of sampling, as far as known; pairs are nevertheless treated as
-            independent, and the table says so). With ``pointwise``, also ``weight`` (observations
-            that an entry stands for), ``pairs`` (target, context, sign), ``proxy`` and ``n_drawn``.
-
-        Raises
-        ------
-        ValueError
-            If X has another vocabulary than the training data, or the solver is neither ``"gibbs"``
-            nor ``"hmc"``.
-
-        Warns
-        -----
-        UserWarning
-            If some densities are unreliable according to their Pareto k.
-
-        References
-        ----------
-        Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = BayesianSGNS(2, solver="gibbs", min_count=1, draws=200, random_state=0)
-        >>> model = model.fit(texts)
-        >>> model.loo(texts).elpd < 0
-        True
-        """
-        check_is_fitted(self, "posterior_")
-        check_integer("max_pairs", max_pairs, 1)
-        check_bool("pointwise", pointwise)
-        solver = self.posterior_.attrs["solver"]
-        if solver not in spine.CHAINS:
-            raise ValueError(
-                f"loo needs draws of the posterior: got solver={solver!r}, whose draws (if any) "
-                "are those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out "
-                "data."
-            )
-        training = inputs.training_again(self, X, self._count_seed, sample_weight, units)
-        # a copy's child: spawning counts children, and the next call is to make the same draws
-        rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
-        return loo(
-            self.posterior_, training.counts, max_pairs=max_pairs, rng=rng, pointwise=pointwise
-        )
-
     def _note(self, training):
         """Keep what later input is read by."""
         self.words_ = training.words
@@ -749,24 +520,6 @@ class BayesianSGNS(
             found = balanced(found)
             draws = BalancedDraws(posterior, found)
         return {"rho_": found[0], "alpha_": found[1], "_balanced": draws}
-
-    def _word_facts(self, period=None):
-        """Standard deviations of target vectors, and units of words, where they are known."""
-        facts = {}
-        if self.uncertainty == "documents" and self._sampling and self._sampling.by_answer:
-            # deviations of all words are not known
-            return {"n_units": self.n_units_}
-        deviations = deviations_of(self)
-        if deviations is not None or self.posterior_.attrs["solver"] != "map":
-            every = sparse.eye_array(self.words_.size, format="csr")
-            facts["spread"] = document_features(self, every, True)[:, self._n_means :]
-        if deviations is not None:
-            facts["n_units"] = self.n_units_
-        return facts
-
-    @property
-    def _n_means(self):
-        return self.rho_.shape[1]
 
 
 __all__ = ["BayesianSGNS", "PairCounts"]

@@ -6,9 +6,12 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from .. import spine
+from ..common.checks import check_bool
+from . import inputs
 from .data import is_dense
 from .documents.possible import why_not
 from .model import numerical_rank
@@ -35,6 +38,54 @@ class Settled:
 
     estimator: Any
     facts: dict[str, Any]
+
+
+class ResolvingMixin:
+    """What ``"auto"`` stands for, without a fit."""
+
+    def resolve(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        precision: bool = False,
+    ) -> Bunch:
+        """Find what ``"auto"`` stands for in a fit to these data, without fitting.
+
+        Parameters
+        ----------
+        X, y, units, sample_weight
+            As in ``fit``, with the same errors.
+        precision : bool, default=False
+            Whether to search for ``prior_precision="auto"``, with up to three searches for a mode;
+            the rank of the mode found then also decides on the solver.
+
+        Returns
+        -------
+        Bunch
+            ``solver``, ``solver_reason`` (``"given"`` if it was) and ``prior_precision``, which
+            stays ``"auto"`` if it was not searched for.
+
+        See Also
+        --------
+        skbayesembed.search.check_search : The same for all candidates of a search.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> BayesianSGNS(2, min_count=1, random_state=0).resolve(texts).solver
+        'gibbs'
+        """
+        check_bool("precision", precision)
+        # a copy, since reading notes the columns of a count matrix
+        e = copy.copy(self)
+        spine.check(e, ROOM)
+        seeds = spine.seeds_of(e, ROOM)
+        training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
+        return resolved(e, training, precision)
 
 
 def settle(estimator, training):
