@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ..sgns.asking import AskingMixin
 from ..sgns.comparisons import Nearer, Projections, nearer, project
 from ..sgns.neighbours import Analogies, analogy
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
 from ..sgns.questions.phrases import Axis
-from ..sgns.reading import AskingMixin, check_one_of
+from ..sgns.reading import check_one_of
 from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats
 from ..sgns.word_tables import in_period

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,17 @@ from ..common.checks import (
 )
 from ..posterior.sentences import ended, estimate
 from . import inputs
+from .asking import AskingMixin
+from .associations import AssociationMixin
 from .comparisons import Nearer, Projections, nearer, project
 from .neighbours import Analogies, Neighbours, analogy, most_similar
-from .questions.asking import Answer, ask, contrast, difference
+from .questions.asking import Answer, ask, difference
 from .questions.kinds import Cosines, Probabilities
 from .questions.operands import of_places, together
-from .questions.phrases import Axis, known_axis, operands_of, phrase_of, word_index
+from .questions.phrases import Axis, operands_of, phrase_of, word_index
 from .questions.verdicts import sum_up
 from .similar_documents import document_operands, document_similarity, word_operands
-from .vectors import deviations_of, target_draws, vectors_of
-from .weat import AssociationTests, weat, weats
+from .vectors import target_draws, vectors_of
 
 
 def similarity(estimator, a, b, prob):
@@ -103,118 +104,7 @@ def pair_places(estimator, pairs):
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
-class AskingMixin:
-    """Questions about words, for all estimators that have vectors of words."""
-
-    def axis(self, high: Any, low: Any) -> Axis:
-        """Return the direction from one word, or list of words, to another.
-
-        An axis can be used wherever a word can: ``similarity(word, axis)`` is the projection of a
-        word on it, the cosine with the mean of the unit vectors of ``high`` less that of ``low``
-        (Kozlowski, Taddy & Evans 2019). `project` makes a table of many words.
-
-        Parameters
-        ----------
-        high, low : str, int or list of either
-            Words at the end where projections are positive, and at the other end. In a list, only
-            words in the vocabulary are used.
-
-        Returns
-        -------
-        Axis
-
-        Raises
-        ------
-        KeyError
-            For an unknown word, or a list without a known one.
-
-        Warns
-        -----
-        UserWarning
-            If words of a list are left out.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-        >>> model = model.fit(texts)
-        >>> model.axis(["cat"], ["dog"])
-        Axis(['cat'], ['dog'])
-        """
-        check_is_fitted(self, "posterior_")
-        return known_axis(self, high, low)
-
-    def contrast(
-        self,
-        a: Answer,
-        b: Answer,
-        *,
-        low: float | None = None,
-        high: float | None = None,
-        prob: float = 0.9,
-    ) -> Answer:
-        """Return the difference of two answers, from joint draws.
-
-        Parameters
-        ----------
-        a, b : Answer
-            Answers of methods of this fit: similarities, probabilities, projections, effect sizes
-            or other contrasts. Equally many in both, or a single one in either.
-        low, high : float, optional
-            Ends of a range of differences, such as one of equivalence.
-        prob : float, default=0.9
-            Probability of the interval.
-
-        Returns
-        -------
-        Answer
-            ``a - b``, as in `similarity`, and ``prob_positive``, the probability that ``a`` is
-            larger. With ``low`` or ``high``, also ``prob_inside``, the probability of a difference
-            between them.
-
-            ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
-            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``;
-            ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
-            if an answer over time has too little text: fewer than 10 uses of a word
-            in a period, or fewer than 3 units with it (``few_pairs``, see
-            `DynamicSGNS.similarity_change`). ``sentence`` states a single difference in words, to
-            be copied.
-
-        Raises
-        ------
-        ValueError
-            For objects that are no answers of this fit, shapes that do not fit, or ends out of
-            order.
-
-        Notes
-        -----
-        Draws of all answers of a fit belong together, whenever they are asked for: the same row of
-        ``draws`` has the same draw of the posterior, or the same sample of units. What two answers
-        share cancels in their difference. The interval is that of the difference itself, not
-        computed from the two intervals, and may be narrower or wider than they suggest.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-        >>> model = model.fit(texts)
-        >>> first, second = model.similarity("cat", "dog"), model.similarity("cat", "mat")
-        >>> answer = model.contrast(first, second)
-        >>> bool(np.isclose(answer.mean, first.mean - second.mean))
-        True
-        """
-        check_is_fitted(self, "posterior_")
-        return contrast(self, a, b, low, high, prob)
-
-    def _deviations(self):
-        """`Deviations` where intervals are to know of units, else None."""
-        return deviations_of(self)
-
-
-class ReadingMixin(AskingMixin):
+class ReadingMixin(AssociationMixin, AskingMixin):
     """Methods of estimators whose posterior has vectors of words.
 
     Notes
@@ -458,125 +348,6 @@ class ReadingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         return analogy(self, a, b, c, n, prob)
-
-    def weat(
-        self, X: Sequence, Y: Sequence, A: Sequence, B: Sequence, *, prob: float = 0.9
-    ) -> Answer:
-        """Word embedding association test: whether X goes with A, and Y with B.
-
-        With ``s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)`` the effect size is
-        ``(mean_{x in X} s(x) - mean_{y in Y} s(y)) / std_{w in X, Y} s(w)``, from -2 to 2 for lists
-        of the same length.
-
-        Parameters
-        ----------
-        X, Y : list of words
-            Targets. The two may differ in length; in the published test they do not.
-        A, B : list of words
-            Attributes.
-        prob : float, default=0.9
-            Probability of the interval.
-
-        Returns
-        -------
-        Answer
-            The effect size *for these words*: ``mean``, ``sd``, ``interval`` and ``draws``, as in
-            `similarity`, and ``prob_positive``, the posterior probability that it is above zero.
-            It is limited to -2 to 2: where ``interval`` is not symmetric about ``mean``, report
-            the interval and the median of the draws, not ``sd``.
-
-            ``p_value`` is one-sided, *over words*: among splits of the target words into two lists
-            of these lengths, the share with a difference at least as large by posterior mean
-            associations. Up to 100,000 splits (``n_splits``), all are used; beyond, as many random
-            ones, so that it is never below ``1 / n_splits``. Also ``words``, those of X before
-            those of Y; ``n_first``, how many are of X; ``association``, the `Answer` of ``s``; and
-            ``sentence``, the answer in words, to be copied.
-
-        Raises
-        ------
-        KeyError
-            For a list without a known word.
-        ValueError
-            For an argument that is not a list, fewer than two known words in X or Y, or a word in
-            both.
-
-        Warns
-        -----
-        UserWarning
-            If words are left out because they are not in the vocabulary.
-
-        Notes
-        -----
-        The two uncertainties are different in kind. The interval describes how well the text
-        determines the effect for these words; the p-value, how easily words dealt out at random
-        would have given it. The standard deviation is that of the words, with n in the denominator.
-
-        References
-        ----------
-        Caliskan, Bryson & Narayanan (2017). Semantics derived automatically from language corpora
-        contain human-like biases. Science 356.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-        >>> model = model.fit(texts)
-        >>> model.weat(["cat", "mat"], ["dog", "rug"], ["sat"], ["and"]).n_splits
-        6
-        """
-        check_is_fitted(self, "posterior_")
-        return weat(self, X, Y, A, B, prob)
-
-    def weats(
-        self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
-        *, prob: float = 0.9,
-    ) -> AssociationTests:  # fmt: skip
-        """Run several word embedding association tests, with their share of false discoveries.
-
-        Parameters
-        ----------
-        tests : mapping of str to (X, Y, A, B)
-            The lists of `weat` for each test, by its name.
-        prob : float, default=0.9
-            Probability of the intervals.
-
-        Returns
-        -------
-        AssociationTests
-            A table, most certain effects first: ``mean``, ``sd``, ``interval``, ``prob_positive``
-            (the posterior probability that the effect is above zero), ``false_share`` and
-            ``p_value``; ``answers`` has what `weat` returns for each.
-
-        Raises
-        ------
-        KeyError, ValueError
-            As in `weat`, naming the test; for tests that are not a mapping to four lists.
-
-        Notes
-        -----
-        ``false_share`` is the mean, over a row and those above it, of the posterior probability
-        that the effect is not positive: the expected share of false discoveries if all tests down
-        to that row are called positive. It needs no correction for the number of tests and is valid
-        however the answers depend on each other, as far as the posterior is. It is about the effect
-        for these words; the p-values are about words as a sample, and are not corrected.
-
-        References
-        ----------
-        Müller, Parmigiani, Robert & Rousseau (2004). Optimal Sample Size for Multiple Testing: the
-        Case of Gene Expression Microarrays. Journal of the American Statistical Association 99.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> tests = {"pets": (["cat", "dog"], ["mat", "rug"], ["sat"], ["and"])}
-        >>> model.weats(tests).names.tolist()
-        ['pets']
-        """
-        check_is_fitted(self, "posterior_")
-        return weats(self, tests, prob)
 
     def document_similarity(
         self, X: Any, other: Any = None, *, words: Sequence | None = None, prob: float = 0.9
