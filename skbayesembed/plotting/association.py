@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..posterior.sources import interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label
 from ..sgns.weat import permutation_effects
 from .canvas import COLORS, GREY, Display, can
 from .forests import at
@@ -101,7 +101,7 @@ class WEATDisplay(Display):
         ...     model, ["cat", "mat"], ["dog", "bone"], ["sat"], ["ate"]
         ... )
         >>> display.ax_.get_xlabel().splitlines()[0]
-        'effect size'
+        'effect size (WEAT)'
         """
         can(estimator, "weat", cls.__name__)
         return cls(estimator.weat(X, Y, A, B, prob=prob, **at(period))).plot(ax)
@@ -172,7 +172,10 @@ class WEATDisplay(Display):
         counts, edges = np.histogram(effects, bins=_BINS)
         look = {"bottom": 1.0, "align": "edge", "color": GREY, "alpha": 0.6}
         self.bars_ = axes.bar(edges[:-1], -0.75 * counts / counts.max(), np.diff(edges), **look)
-        (self.points_,) = axes.plot(float(found.mean), 0.0, "o", ms=4, color=COLORS[0], zorder=3)
+        few = bool(found.get("few_pairs"))
+        face = "white" if few else COLORS[0]
+        look = {"ms": 4, "color": COLORS[0], "markerfacecolor": face, "zorder": 3}
+        (self.points_,) = axes.plot(float(found.mean), 0.0, "o", **look)
         self.interval_, self.density_ = None, None
         if found.source != "point":
             (self.interval_,) = axes.plot(found.interval, [0.0, 0.0], color=COLORS[0], lw=1.6)
@@ -181,9 +184,10 @@ class WEATDisplay(Display):
         axes.set_ylim(1.1, -1.0)
         axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
         axes.tick_params(axis="y", length=0)
-        lines = ["effect size", interval_label(found.prob, found.source)]
+        lines = [found.title, interval_label(found.prob, found.source)]
         if found.source != "point":
             lines.append("interval: these words; p: other splits of the words")
+        lines += [f"hollow: {TOO_LITTLE},\nwhat the prior makes of others"] * few
         axes.set_xlabel("\n".join(lines))
         axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")
         return self._close()

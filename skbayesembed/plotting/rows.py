@@ -68,21 +68,20 @@ def _nearer(table):
     head = "P(nearest)"
     return (
         "cosine",
-        f"nearest to {cut_list(table.word)!r}, of these",
+        table._title(),
         [(head, bounded(table.prob_nearest))],
         None,
     )
 
 
 def _analogies(table):
-    title = "{!r} is to {!r} as {!r} is to".format(*map(cut_list, table.question))
-    return "cosine", title, [("P(answer)", bounded(table.prob_answer))], None
+    return "cosine", table._title(), [("P(answer)", bounded(table.prob_answer))], None
 
 
 def _projections(table):
     return (
         f"projection on {cut_list(table.axis)}",
-        None,
+        None if table.period is None else str(table.period),
         [("P(> 0)", bounded(table.prob_positive))],
         0.0,
     )

@@ -229,13 +229,15 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     if too_few is not None:
         lists = [Phrase("", index, np.ones(index.size)) for index in (x, y)]
         more["few_pairs"] = too_few([*lists, attributes])
-    question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
+    question = Effects(operands, np.arange(n + 1)[None], x.size)
+    when = "" if period is None else f" in {period}"
+    title = f"effect size (WEAT){when}"
     words = [estimator.words_[index] for index in (x, y, a.index, b.index)]
     asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
     asked |= {} if period is None else {"period": period}
     found = ask(estimator, question, prob, (), title=title, asked=asked, **more)
     found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
-    found.sentence = _sentence(found, words, "" if period is None else f" in {period}")
+    found.sentence = _sentence(found, words, when)
     return found
 
 

@@ -41,6 +41,19 @@ def test_a_point_estimate_has_no_interval(point):
     assert display.interval_ is None and display.density_ is None
 
 
+def test_the_period_is_named_and_want_of_text_shows(dynamic):
+    found = dynamic.weat(*LISTS, period=1910)
+    found.few_pairs = False
+    assert found.title.startswith("effect size (WEAT) in 1905")
+    display = WEATDisplay.from_answer(found)
+    assert display.ax_.get_xlabel().startswith(found.title)
+    assert display.points_.get_markerfacecolor() != "white"
+    found.few_pairs = True
+    display = WEATDisplay.from_answer(found)
+    assert display.points_.get_markerfacecolor() == "white"
+    assert "hollow: fewer than 10 uses" in display.ax_.get_xlabel()
+
+
 def test_another_answer_is_refused(by_units):
     with pytest.raises(ValueError, match="answer must be one of weat"):
         WEATDisplay.from_answer(by_units.similarity("ant", "bee"))

@@ -160,6 +160,17 @@ def test_neighbors_in_a_period(dynamic):
     check(display, table.words, table.mean, table.interval)
 
 
+def test_figures_of_a_period_name_it(dynamic):
+    axis = dynamic.axis(["ant", "bee"], "fox")
+    for table in (
+        dynamic.nearer("ant", ["bee", "fox"], period=1910),
+        dynamic.analogy("ant", "bee", "fox", 2, period=1910),
+        dynamic.project(["ant", "gnu"], axis, period=1910),
+    ):
+        display = plotting.ForestDisplay.from_result(table)
+        assert str(table.period) in display.ax_.get_title("left")
+
+
 def test_answers_with_rows_are_a_forest(by_units, dynamic):
     for found in (
         by_units.cooccurrence_proba([("ant", "bee"), ("ant", "fox")]),
