@@ -133,7 +133,8 @@ class PrevalenceReadingMixin:
         Raises
         ------
         ValueError
-            If there is no such sense, all senses are to be added up, or ``units`` needs units that
+            If there is no such sense, all senses are to be added up, a sense is in two rows, or
+            ``units`` needs units that
             ``fit`` was not given.
 
         Examples
