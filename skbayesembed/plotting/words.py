@@ -110,7 +110,7 @@ class WordsDisplay(Display):
             made = forest(axes, found.words[k], found.mean[k], found.interval[k], **look)
             self.points_.append(made.points)
             self.intervals_ += [] if made.intervals is None else [made.intervals]
-            title = f"{names[k]} (chains not mixed)" if hollow else names[k]
+            title = f"{names[k]} (not mixed)" if hollow else names[k]
             axes.set_title(title, loc="left", pad=2)
             axes.set_xlim(left=0.0)
             axes.locator_params(axis="x", nbins=2, min_n_ticks=2)

@@ -43,7 +43,7 @@ def test_topics_that_have_not_mixed_have_no_intervals(topics):
     display = TopicWordsDisplay.from_result(table)
     assert [len(lines.get_segments()) for lines in display.intervals_] == [4, 0, 4]
     titles = [axes.get_title("left") for axes in display.axes_]
-    assert titles == ["topic 0", "topic 1 (chains not mixed)", "topic 2"]
+    assert titles == ["topic 0", "topic 1 (not mixed)", "topic 2"]
 
 
 def test_a_panel_that_is_left_over_is_not_seen(topics):
