@@ -98,7 +98,7 @@ def note_mixing(
 
 
 def note_drift(
-    attrs: dict[str, Any], drift: ArrayLike, labels: Sequence[str], draws: np.ndarray
+    attrs: dict[str, Any], drift: ArrayLike, labels: Sequence[str], draws: Sequence[np.ndarray]
 ) -> None:
     """Warn if the chains still drift together, and note it in ``attrs``.
 
@@ -110,7 +110,7 @@ def note_drift(
     drift : array-like of shape (n_entries,)
         As of `posterior.trend.drift`; NaN where it is not known.
     labels : sequence of str of length n_entries
-    draws : ndarray of shape (chain, draw, n_entries)
+    draws : sequence of ndarray of shape (chain, draw), of length n_entries
 
     Warns
     -----
@@ -120,12 +120,13 @@ def note_drift(
     size = np.nan_to_num(np.abs(np.asarray(drift, dtype=float)), nan=-1.0)
     if not size.size or size.max() < 0:
         return
-    k, n = int(size.argmax()), draws.shape[1] // 3
+    k = int(size.argmax())
     attrs["max_drift"] = float(size[k])
     if size[k] <= _DRIFT or attrs.get("converged") is False:
         return
     attrs["converged"] = False
-    first, last = draws[:, :n, k].mean(), draws[:, -n:, k].mean()
+    n = draws[k].shape[1] // 3
+    first, last = draws[k][:, :n].mean(), draws[k][:, -n:].mean()
     warn_user(
         f"The chains have not mixed: they drift together. The mean of {labels[k]} is {first:.4g} "
         f"in the first third of the draws and {last:.4g} in the last, {size[k]:.1f} standard "

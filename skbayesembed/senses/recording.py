@@ -179,8 +179,11 @@ def _look_for_drift(posterior):
         "prevalence", posterior.dims["prevalence"], values.shape[2:], posterior.coords
     )
     flat = values.reshape(*values.shape[:2], -1)
-    draws = np.concatenate([posterior.stats["log_likelihood"][..., None], flat], axis=2)
-    note_drift(posterior.attrs, drift(draws), ["the log likelihood", *labels], draws)
+    # of all draws, of which prevalences may not be recorded
+    likelihood = posterior.stats["log_likelihood"]
+    found = np.append(drift(likelihood), drift(flat))
+    draws = [likelihood, *np.moveaxis(flat, 2, 0)]
+    note_drift(posterior.attrs, found, ["the log likelihood", *labels], draws)
 
 
 def _without_vector(data):

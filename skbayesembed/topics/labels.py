@@ -103,7 +103,9 @@ def notes_on_rough(posterior, topics=None):
 def _note_on_few(posterior, topics):
     """Line on the fewest effective draws of a share that is shown, if they are few; a list."""
     size = ess_of_shares(posterior)
-    shown = np.arange(size.size) if topics is None else np.asarray(topics, dtype=int)
+    # of those that have not mixed there are no intervals
+    mixed = np.setdiff1d(np.arange(size.size), unmixed_topics(posterior))
+    shown = _shown(mixed, topics)
     if not shown.size or np.isnan(size[shown]).all():
         return []
     k = int(shown[np.nanargmin(size[shown])])

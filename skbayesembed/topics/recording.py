@@ -245,13 +245,16 @@ def diagnose(estimator, training, posterior):
 
 def _look_for_drift(posterior):
     """Warn where the log density, or the share of a topic, still goes one way in all chains."""
-    draws, labels = shares_of(posterior["counts"]), []
-    if "lp" in posterior.stats and posterior.stats["lp"].shape == draws.shape[:2]:
-        draws = np.concatenate([posterior.stats["lp"][..., None], draws], axis=2)
-        labels.append("the log density")
+    shares = shares_of(posterior["counts"])
+    found, draws = drift(shares), list(np.moveaxis(shares, 2, 0))
     # at the end of a fit none has a name
-    labels += [f"the share of topic {k}" for k in range(draws.shape[2] - len(labels))]
-    note_drift(posterior.attrs, drift(draws), labels, draws)
+    labels = [f"the share of topic {k}" for k in range(len(draws))]
+    if "lp" in posterior.stats:
+        # of all draws, of which counts may not be recorded
+        found = np.append(found, drift(posterior.stats["lp"]))
+        draws.append(posterior.stats["lp"])
+        labels.append("the log density")
+    note_drift(posterior.attrs, found, labels, draws)
 
 
 def _look_for_collapse(estimator, posterior):

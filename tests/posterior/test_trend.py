@@ -45,7 +45,7 @@ def test_drift_is_warned_of_once():
     with pytest.warns(
         ConvergenceWarning, match=r"mean of b is 0.46.* 2.53.*raise warmup \(it is 250\)"
     ):
-        note_drift(attrs, [1.0, -7.0], ["a", "b"], draws)
+        note_drift(attrs, [1.0, -7.0], ["a", "b"], [*np.moveaxis(draws, 2, 0)])
     assert attrs["converged"] is False and attrs["max_drift"] == 7.0
     # another warning has told of it: none
     note_drift(attrs, [1.0, -8.0], ["a", "b"], draws)
