@@ -211,7 +211,9 @@ class Prevalences(Table):
         """Means by unit in print, with a mark on those outside their interval."""
         texts, outside = dashed(".3f")(values), self.seen_outside.ravel()
         if outside.any():
-            texts = [f"{text}{'*' if out else ' '}" for text, out in zip(texts, outside, strict=True)]
+            texts = [
+                f"{text}{'*' if out else ' '}" for text, out in zip(texts, outside, strict=True)
+            ]
         return texts
 
     def _notes(self):

@@ -307,8 +307,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     own = softmax(phi[:, None, 0, 0] + effects[:, cell[:, 2]], axis=-1)[..., 0].mean(axis=0)
     first = cell[own.argmax()]
     assert (
-        f"(sense 0 in {table.genres[0]} in {table.periods[0]}: of {len(cell)} units, furthest above "
-        f"the mean over all of {table.mean[0, 0, 0]:.2f} are {fitted.units_[first[2]]} "
+        f"(sense 0 in {table.genres[0]} in {table.periods[0]}: of {len(cell)} units, furthest "
+        f"above the mean over all of {table.mean[0, 0, 0]:.2f} are {fitted.units_[first[2]]} "
         f"{own.max():.2f} ({first[3]} snippet"
     ) in of_rows[0]
     assert on_prevalences_seen(fitted, inside) == []
