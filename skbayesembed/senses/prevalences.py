@@ -199,22 +199,16 @@ class Prevalences(Table):
         if self.seen is not None:
             alike = self.seen_alike.ravel()
             columns += [
-                Column("by unit", alike, ("seen_alike",), self._marked),
+                Column("by unit", alike, ("seen_alike",), dashed(".3f")),
                 Column("by snippet", self.seen.ravel(), ("seen",), dashed(".3f")),
             ]
+            outside = self.seen_outside.ravel()
+            marks = np.where(outside, "*", "")
+            columns += [Column("", marks, ())] * bool(outside.any())
         columns.append(Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"))
         if self.n_units is not None:
             columns.append(Column("units", self.n_units[genre, period], ("n_units",), "d"))
         return (genres if len(self.genres) > 1 else []) + columns
-
-    def _marked(self, values):
-        """Means by unit in print, with a mark on those outside their interval."""
-        texts, outside = dashed(".3f")(values), self.seen_outside.ravel()
-        if outside.any():
-            texts = [
-                f"{text}{'*' if out else ' '}" for text, out in zip(texts, outside, strict=True)
-            ]
-        return texts
 
     def _notes(self):
         notes = super()._notes()

@@ -301,7 +301,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     line, *of_rows = on_prevalences_seen(fitted, told)
     assert "outside the interval in 3 rows with 3 units or more" in line and "report both" in line
     # rows are marked, and the units named that are furthest on the side of the mean by unit
-    assert len(of_rows) == 3 and repr(told).count("*  ") == 3 and "*" not in repr(inside)
+    assert len(of_rows) == 3 and repr(told).count("  *  ") == 3 and "*" not in repr(inside)
+    assert told.to_string(2).count("  *  ") == 1
     cell = fitted._works[(fitted._works[:, 0] == 0) & (fitted._works[:, 1] == 0)]
     phi, effects = (fitted.posterior_.flat(name) for name in ("phi", "unit_effects"))
     own = softmax(phi[:, None, 0, 0] + effects[:, cell[:, 2]], axis=-1)[..., 0].mean(axis=0)
