@@ -198,13 +198,13 @@ class Prevalences(Table):
         ]
         if self.seen is not None:
             alike = self.seen_alike.ravel()
+            outside = self.seen_outside.ravel()
+            marks = Column("", np.where(outside, "*", ""), ())
             columns += [
                 Column("by unit", alike, ("seen_alike",), dashed(".3f")),
+                *[marks] * bool(outside.any()),
                 Column("by snippet", self.seen.ravel(), ("seen",), dashed(".3f")),
             ]
-            outside = self.seen_outside.ravel()
-            marks = np.where(outside, "*", "")
-            columns += [Column("", marks, ())] * bool(outside.any())
         columns.append(Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"))
         if self.n_units is not None:
             columns.append(Column("units", self.n_units[genre, period], ("n_units",), "d"))
