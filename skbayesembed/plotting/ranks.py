@@ -102,7 +102,8 @@ class RankDisplay(ChainsDisplay):
         for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
             shares = ranks(draws)
             edges = np.linspace(0.0, 1.0, shares.shape[1] + 1)
-            low, high, outside = even_band(*draws.shape, slowness=slowness_of(draws))
+            n_chains, n_draws = draws.shape
+            low, high, outside = even_band(n_chains, n_draws, slowness=slowness_of(draws))
             self.bands_.append((low, high))
             axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
             axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
