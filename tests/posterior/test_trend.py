@@ -23,7 +23,7 @@ def walks(rho, shape, seed=0):
 def test_chains_at_rest_do_not_drift(rho):
     # of 500 entries a handful beyond 4 standard errors, where these are themselves estimates
     found = np.abs(drift(walks(rho, (2, 1000, 500))))
-    assert np.mean(found > 5) <= 0.004 and np.median(found) < 1.5
+    assert np.mean(found > 5) <= 0.01 and np.median(found) < 1.5
 
 
 def test_chains_that_drift_together_are_found():
