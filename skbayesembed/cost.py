@@ -43,6 +43,11 @@ _TOO_LONG = 120.0
 _WORTH_THREADS = 30.0
 # Seconds after which a trial says that it takes a while, and between lines that say where it is.
 _PATIENCE, _BETWEEN = 5.0, 20.0
+# Times its CPU seconds that a trial takes by the clock from which on processors count as busy, and
+# the seconds of a trial that tell.
+_BUSY, _TELLING = 1.5, 0.3
+# Notes that were told in this process: estimates of a grid tell them once.
+_NOTED: set[str] = set()
 _FIRST_QUESTION = "first question"
 _COMPILED = "compiling by numba, once in an installation"
 _NOT_IN_FIT = (
@@ -88,13 +93,16 @@ class Cost(Table):
     between : tuple of float or None
         Least and most seconds of wall time, for a search that continues as long as it finds
         anything new, such as that for modes of senses with ``n_starts="auto"``; ``seconds`` is then
-        the usual time.
+        the usual time, or the least if all that is open is how far chains are made longer.
     sooner : str
         If the first question takes more than two minutes, a smaller setting that takes less.
     automatic : tuple of str
         Parameters that are ``"auto"`` and make the time ``between``.
     left_out : tuple of str
         What the fit would do first that was not tried, because it may take longer than the fit.
+    busy : float
+        Seconds that the trial took by the clock, over its CPU seconds; above 1 where other work
+        keeps the processors busy, which ``seconds`` do not know of.
 
     Examples
     --------
@@ -116,6 +124,7 @@ class Cost(Table):
     between: tuple[float, float] | None = None
     automatic: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    busy: float = 1.0
 
     @property
     def cpu_seconds(self) -> float:
@@ -155,6 +164,11 @@ class Cost(Table):
         notes += [] if self.question is None else [_NOT_IN_FIT]
         notes += [f"({_FIRST_QUESTION}: {self.sooner})"] if self.sooner else []
         notes += [] if self.no_room is None else [self.no_room]
+        if self.busy > _BUSY:
+            notes.append(
+                f"(the processors have other work: the trial took {self.busy:.1f} times its CPU "
+                "seconds by the clock, and a fit will take as many times the seconds above)"
+            )
         idle = effective_n_jobs(-1) - self.n_jobs
         if idle > 0 and self.seconds > _WORTH_THREADS:
             idle_ones = "one processor" if idle == 1 else f"{idle} processors"
@@ -173,8 +187,9 @@ class Cost(Table):
             when = f"About {duration(self.seconds)} for one fit on {threads}, "
         else:
             least, most = map(duration, self.between)
-            when = f"{least} to {most} for one fit on {threads}, usually "
-            when += f"{duration(self.seconds)} with "
+            when = f"{least} to {most} for one fit on {threads}, "
+            usual = duration(self.seconds)
+            when += f"usually {usual} with " if usual != least else "with at least "
         return (
             f"{when}{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: "
             f"solver={self.solver!r}{later}"
@@ -245,7 +260,9 @@ class _Told:
     def _tell(self):
         if self._ended.wait(_PATIENCE):
             return
-        note_user(self._note)
+        if self._note not in _NOTED:
+            _NOTED.add(self._note)
+            note_user(self._note)
         while not self._ended.wait(_BETWEEN):
             gone, compiled = time.monotonic() - self._begun, self._compiling.cpu_seconds
             of_it = f", of these {compiled:.0f} s of {_COMPILED}" if compiled >= 1.0 else ""
@@ -348,11 +365,12 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
         warnings.simplefilter("ignore")
         told.at("preparation")
         trial = Trial(lambda: time.process_time() - compiling.cpu_seconds, told=told.at)
-        begun = trial.clock()
+        begun, started = trial.clock(), (time.monotonic(), time.process_time())
         with trial.active():
             # spawning counts children: those of the fit itself are not to change
             find(estimator, training, copy.deepcopy(dict(seeds)))
         rest = max(0.0, trial.clock() - begun - trial.looped)
+        busy = _busy(time.monotonic() - started[0], time.process_time() - started[1])
         told.at(_FIRST_QUESTION)
         spent, no_room = _asked(asked, estimator, training, trial.clock)
     trial.memory["Counts"] = _size(training)
@@ -374,8 +392,14 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
         between = whole - trial.saved, whole + trial.added
     automatic = tuple(name for name in _OPEN_ENDED if getattr(estimator, name, "") == "auto")
     return Cost(
-        parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between, automatic
-    )
+        parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between, automatic,
+        busy=busy,
+    )  # fmt: skip
+
+
+def _busy(seconds, cpu_seconds):
+    """Seconds by the clock over CPU seconds; 1 of a trial that is too short to tell."""
+    return max(1.0, seconds / cpu_seconds) if cpu_seconds > _TELLING else 1.0
 
 
 def _asked(asked, estimator, training, clock):

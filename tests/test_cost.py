@@ -219,10 +219,15 @@ def test_the_first_question_takes_as_long_before_and_after_the_fit(
 def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_PATIENCE", 0.0)
     monkeypatch.setattr(skbayesembed.cost, "_BETWEEN", 1e-3)
+    monkeypatch.setattr(skbayesembed.cost, "_NOTED", set())
     BayesianSGNS(2, solver="map", min_count=1).estimate_cost(X)
     told = capsys.readouterr().err
     assert "estimate_cost of BayesianSGNS reads all data" in told
     assert " s so far: " in told
+    # those of a grid are told of once
+    BayesianSGNS(3, solver="map", min_count=1).estimate_cost(X)
+    told = capsys.readouterr().err
+    assert "reads all data" not in told and " s so far: " in told
 
 
 def test_a_trial_says_how_much_of_it_was_compiling(monkeypatch, capsys):
@@ -330,6 +335,23 @@ def test_a_trial_is_short(monkeypatch):
     begun = time.process_time()
     cost = model.estimate_cost(X)
     assert time.process_time() - begun < 0.05 * cost.cpu_seconds
+
+
+def test_chains_that_may_go_on_have_no_usual_time():
+    """All that is open is how far they are made longer: the least is told as the least."""
+    parts, open_ended = [trial.Part("draws", 2.0, 2.0)], {"automatic": ("thin",)}
+    cost = Cost(parts, {}, 1e6, 1, "gibbs", between=(2.0, 16.0), **open_ended)
+    first = repr(cost).splitlines()[0]
+    assert first.startswith("2 s to 16 s for one fit on 1 thread, with at least 2 s of CPU, ")
+
+
+def test_busy_processors_are_told_of():
+    parts = [trial.Part("draws", 2.0, 2.0)]
+    assert "other work" not in repr(Cost(parts, {}, 1e6, 1, "gibbs", busy=1.2))
+    found = repr(Cost(parts, {}, 1e6, 1, "gibbs", busy=3.1))
+    assert "(the processors have other work: the trial took 3.1 times its CPU seconds" in found
+    busy = skbayesembed.cost._busy
+    assert busy(6.0, 2.0) == 3.0 and busy(0.5, 2.0) == 1.0 and busy(0.2, 0.01) == 1.0
 
 
 def test_searches_for_modes_that_go_on_have_a_range():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ RHAT_LIMIT = 1.05
 # Single coordinates depend on the rotation and converge later than invariant quantities, so their
 # limit is looser.
 COORDINATE_RHAT_LIMIT = 1.2
+# Effective draws below which ends of intervals are not to be relied on.
+FEW_DRAWS = 100
+# Standard errors between the first third of the draws and the last from which on chains drift: of
+# chains at rest fewer than 1 in 1000 are so far apart, but for those of some ten effective draws.
+_DRIFT = 5.0
 # Share of accepted moves below which a sampler counts as stuck.
 ACCEPTANCE_LIMIT = 0.2
 
@@ -89,6 +95,46 @@ def note_mixing(
     attrs[name] = largest
     if not np.isnan(largest):
         attrs["converged"] = bool(largest <= limit and attrs["converged"] is not False)
+
+
+def note_drift(
+    attrs: dict[str, Any], drift: ArrayLike, labels: Sequence[str], draws: Sequence[np.ndarray]
+) -> None:
+    """Warn if the chains still drift together, and note it in ``attrs``.
+
+    Parameters
+    ----------
+    attrs : dict
+        The largest absolute drift goes into ``attrs["max_drift"]``. Where chains drift,
+        ``attrs["converged"]`` becomes False; nothing is said where it is False already.
+    drift : array-like of shape (n_entries,)
+        As of `posterior.trend.drift`; NaN where it is not known.
+    labels : sequence of str of length n_entries
+    draws : sequence of ndarray of shape (chain, draw), of length n_entries
+
+    Warns
+    -----
+    ConvergenceWarning
+        If an entry drifts.
+    """
+    size = np.nan_to_num(np.abs(np.asarray(drift, dtype=float)), nan=-1.0)
+    if not size.size or size.max() < 0:
+        return
+    k = int(size.argmax())
+    attrs["max_drift"] = float(size[k])
+    if size[k] <= _DRIFT or attrs.get("converged") is False:
+        return
+    attrs["converged"] = False
+    n = draws[k].shape[1] // 3
+    first, last = draws[k][:, :n].mean(), draws[k][:, -n:].mean()
+    warn_user(
+        f"The chains have not mixed: they drift together. The mean of {labels[k]} is {first:.4g} "
+        f"in the first third of the draws and {last:.4g} in the last, {size[k]:.1f} standard "
+        "errors apart. The chains had not left their starts when the draws began, or move too "
+        f"slowly to tell: raise warmup (it is {attrs.get('warmup', 'not known')}), and draws or "
+        "thin. TraceDisplay shows chains.",
+        ConvergenceWarning,
+    )
 
 
 def warn_if_stuck(acceptance: float, advice: str = "use kernel='polya-gamma'") -> None:

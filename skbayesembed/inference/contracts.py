@@ -284,6 +284,7 @@ ATTRS = {
     "max_rhat_rho": "largest split R-hat of monitored coordinates of target vectors",
     "max_rhat_diffusion": "split R-hat of the logarithm of a learned diffusion",
     "max_rhat_likelihood": "split R-hat of the log likelihood, where it is looked at",
+    "max_drift": "largest difference of the first and last draws of what is watched, in its errors",
     "chain_similarity": "least cosine between two chains, their labels matched",
     "divergences": "how many trajectories diverged after warm-up",
     "saturated": "share of draws whose trajectory was cut at the largest tree depth",

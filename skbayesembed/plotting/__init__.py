@@ -9,7 +9,8 @@ the width of a paper's column.
 from __future__ import annotations
 
 from .association import WEATDisplay
-from .convergence import ELBODisplay, RankDisplay, TraceDisplay
+from .bounds import ELBODisplay
+from .convergence import TraceDisplay
 from .dispersion import DispersionDisplay
 from .drift import DriftDisplay
 from .effects import EffectsDisplay
@@ -21,6 +22,7 @@ from .forests import (
     ProjectionsDisplay,
 )
 from .prevalence import PrevalenceDisplay
+from .ranks import RankDisplay
 from .scales import ComponentScaleDisplay
 from .similarity import SimilarityDisplay
 from .word_map import WordMapDisplay

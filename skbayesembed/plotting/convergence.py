@@ -1,4 +1,4 @@
-"""Whether a fit has converged: bounds, traces of chains, and ranks of their draws."""
+"""Whether chains have converged: what their figures share, and traces."""
 
 from __future__ import annotations
 
@@ -7,133 +7,28 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import hypergeom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
+from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..posterior.naming import given_names, shares_called
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
-from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, names_for, styles
+from .canvas import SMALL, Display, can, names_for, styles
 from .labels import called
 from .marks import LINE
 from .similarity import checked_pairs
 
-_HEIGHT, _PANEL, _BELOW, _KEY = 2.0, 1.05, 0.55, 0.2
+_PANEL, _BELOW, _KEY = 1.05, 0.55, 0.2
 # Chains in a line of the legend.
 _KEYS = 4
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
 _WATCHED = ("logit", "prevalence", "diffusion", "share")
+# Numbers from which on axes write them out, and up to which there is room for it.
+_LARGE, _LARGEST = 1e4, 1e9
 # Dimensions that labels leave out where they have one entry.
 _PLACES = ("genre", "period")
-_BINS = 20
-_MIRRORED = "two chains mirror each other by construction"
-
-
-class ELBODisplay(Display):
-    """Path of the bound on the log evidence, for ``solver="vi"``.
-
-    Parameters
-    ----------
-    elbo : ndarray of shape (n_iter,)
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> from skbayesembed import BayesianSGNS
-    >>> from skbayesembed.plotting import ELBODisplay
-    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
-    >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
-    >>> display = ELBODisplay.from_estimator(model)
-    >>> len(display.line_.get_xdata()) == len(model.elbo_)
-    True
-    """
-
-    def __init__(self, elbo: np.ndarray) -> None:
-        self.elbo = elbo
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, start: int = 0, ax: Any = None) -> Self:
-        """Show the path of the bound.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``elbo_``
-        start : int, default=0
-            First iteration to show.
-        ax : matplotlib.axes.Axes, optional
-            Axes to draw on; new ones by default.
-
-        Returns
-        -------
-        ELBODisplay
-
-        Raises
-        ------
-        ValueError
-            For another solver, and if no path is kept, as with online learning.
-
-        Examples
-        --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
-        >>> from skbayesembed import BayesianSGNS
-        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
-        >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
-        >>> from skbayesembed.plotting import ELBODisplay
-        >>> ELBODisplay.from_estimator(model).ax_.get_xlabel()
-        'iteration'
-        """
-        check_is_fitted(estimator, "posterior_")
-        elbo = getattr(estimator, "elbo_", None)
-        if elbo is None or not len(elbo):
-            solver = estimator.posterior_.attrs["solver"]
-            raise ValueError(
-                f"{cls.__name__} needs the path of the bound, which solver='vi' keeps where all "
-                f"data are read in every iteration, got solver={solver!r}"
-                + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
-            )
-        return cls(np.asarray(elbo)).plot(ax, start=start)
-
-    def plot(self, ax: Any = None, *, start: int = 0) -> Self:
-        """Draw the figure, on new axes or on those given.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        start : int, default=0
-            First iteration to show.
-
-        Returns
-        -------
-        ELBODisplay
-
-        Examples
-        --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
-        >>> from skbayesembed.plotting import ELBODisplay
-        >>> ELBODisplay([-3.0, -2.0, -1.9]).plot().line_.get_ydata().tolist()
-        [-3.0, -2.0, -1.9]
-        """
-        check_integer("start", start, 0)
-        if start >= len(self.elbo):
-            raise ValueError(f"start must be below {len(self.elbo)} iterations, got {start}.")
-        (axes,) = self._open(ax, _HEIGHT)
-        x = np.arange(start + 1, len(self.elbo) + 1)
-        (self.line_,) = axes.plot(x, self.elbo[start:], "o-", ms=2.5, lw=1.2, color=COLORS[0])
-        axes.set_xlabel("iteration")
-        axes.set_ylabel("bound on log evidence")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        return self._close()
 
 
 class ChainsDisplay(Display):
@@ -171,8 +66,8 @@ class ChainsDisplay(Display):
             With ``solver="gibbs"`` or ``"hmc"``.
         names : str or list of str, optional
             Names in ``posterior_`` or ``posterior_.stats``, and ``"share"`` for shares of topics.
-            By default the log density ``lp``, if
-            it was recorded, and the quantities that the model itself monitors.
+            By default the log density ``lp``, if it was recorded, or the log likelihood where the
+            fit has warned of it; and the quantities that the model itself monitors.
         n : int, default=3
             Maximum number of entries; those with the largest R-hat are shown. Of two senses, only
             the first is shown, as the second mirrors it.
@@ -322,7 +217,8 @@ def _entries(posterior, names, n):
         sizes = posterior["counts"].sum(axis=-1)
         known["share"] = sizes / sizes.sum(axis=-1, keepdims=True)
     if names is None:
-        names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
+        first = "log_likelihood" if _is_warned_of(posterior) else "lp"
+        names = [name for name in (first, *_WATCHED) if name in known] or list(known)[:1]
     names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
     if not names:
         raise ValueError(f"names must be names of draws, or None, got {names!r}.")
@@ -347,6 +243,11 @@ def _entries(posterior, names, n):
     return {label: draws for *_, label, draws in found[:n]}
 
 
+def _is_warned_of(posterior):
+    """Whether `fit` has warned of the log likelihood, so that it is to be seen."""
+    return posterior.attrs.get("max_rhat_likelihood", 0.0) > COORDINATE_RHAT_LIMIT
+
+
 def _labels_of(name, draws, posterior):
     """Labels of the entries of an array, without genres and periods of which there is one alone."""
     if name == "share":
@@ -360,6 +261,18 @@ def _labels_of(name, draws, posterior):
         known = given_names(posterior, "sense")
         coords = {**coords, "sense": names_for(None, n, "sense", known)}
     return entry_labels(name, dims, shape, coords)
+
+
+def _quantity_of(label):
+    """What an entry is an entry of; its title has the whole label."""
+    return label.partition("[")[0].partition(" of ")[0].replace("log_likelihood", "log lik.")
+
+
+def _write_out(axis, draws):
+    """Write large numbers whole, without a power of ten or an offset beside the axis."""
+    if _LARGE <= np.nanmax(np.abs(draws), initial=0.0) < _LARGEST:
+        axis.set_major_formatter("{x:,.0f}" if np.ptp(draws) >= 4 else "{x:,.1f}")
+        axis.get_major_locator().set_params(nbins=4)
 
 
 class TraceDisplay(ChainsDisplay):
@@ -424,173 +337,9 @@ class TraceDisplay(ChainsDisplay):
                 for i, (chain, (color, _)) in enumerate(zip(draws, styles(), strict=False))
             ])  # fmt: skip
             axes.margins(x=0.0)
-            axes.set_ylabel(self._quantity or label.partition("[")[0])
+            axes.set_ylabel(self._quantity or _quantity_of(label))
+            _write_out(axes.yaxis, draws)
             self._head(axes, label, draws)
         axes.set_xlabel("draw")
         self._key(self.lines_[-1])
         return self._close()
-
-
-class RankDisplay(ChainsDisplay):
-    """Rank plots: ranks of the draws of each chain among all draws, uniform if chains have mixed.
-
-    Parameters
-    ----------
-    draws : dict of str to ndarray of shape (chain, draw)
-        Draws of the entries, by label.
-
-    Attributes
-    ----------
-    steps_ : list of list of matplotlib.patches.StepPatch
-        For each entry and chain, the shares of draws in bins of the ranks, relative to uniform
-        ranks.
-    bands_ : list of (float, float)
-        For each entry, the ends of the gray band.
-    axes_ : ndarray of Axes of shape (n_entries,)
-    ax_ : matplotlib.axes.Axes
-        The first of the axes.
-    figure_ : matplotlib.figure.Figure
-
-    Notes
-    -----
-    The gray band covers about 90 % of the bins of chains that have mixed and whose draws are
-    independent. As counts are whole numbers, it is not exactly 90 %; the label has the share. The
-    chains share out the ranks in a bin without replacement, so the count of one chain is
-    hypergeometric. Autocorrelated draws scatter more, so that more bins are outside.
-
-    The shares of all chains in a bin have the mean 1. So with two chains each line is the mirror
-    image of the other by construction, which says nothing about mixing; a line below the figure
-    says so.
-
-    References
-    ----------
-    Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021). Rank-normalization, folding, and
-    localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> import numpy as np
-    >>> from skbayesembed import Posterior
-    >>> from skbayesembed.plotting import RankDisplay
-    >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
-    >>> display = RankDisplay.from_posterior(posterior)
-    >>> heights = [step.get_data().values for step in display.steps_[0]]
-    >>> [round(float(height.mean()), 6) for height in heights]
-    [1.0, 1.0]
-    """
-
-    def _more_lines(self):
-        return 2 + self._of_two()
-
-    def _of_two(self):
-        """Whether there are two chains, so that one line mirrors the other."""
-        return all(len(draws) == 2 for draws in self.draws.values())
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the figure, on new axes or on those given.
-
-        Parameters
-        ----------
-        ax : list of matplotlib.axes.Axes, optional
-            One for each entry.
-
-        Returns
-        -------
-        RankDisplay
-
-        Examples
-        --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
-        >>> import numpy as np
-        >>> from skbayesembed import Posterior
-        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
-        >>> from skbayesembed.plotting import RankDisplay
-        >>> display = RankDisplay.from_posterior(posterior)
-        >>> len(display.plot().steps_[0])
-        2
-        """
-        panels = self._panels(ax, sharex=True, sharey=True)
-        self.steps_, self.bands_ = [], []
-        for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
-            shares = ranks(draws)
-            edges = np.linspace(0.0, 1.0, shares.shape[1] + 1)
-            low, high, outside = even_band(*draws.shape)
-            self.bands_.append((low, high))
-            axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
-            axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
-            self.steps_.append([
-                axes.stairs(
-                    share, edges, baseline=None, color=color, lw=1.0, label=f"chain {i}"
-                )
-                for i, (share, (color, _)) in enumerate(zip(shares, styles(), strict=False))
-            ])  # fmt: skip
-            axes.margins(x=0.0)
-            self._head(axes, label, draws)
-        few = f"about 1 in {1 / outside:.0f} outside is expected" if outside else "none is outside"
-        axes.set_xlabel(
-            "rank among the draws of all chains\n"
-            f"gray: {100 * (1 - outside):.0f} % of bins of independent draws;\n{few}"
-            + (f"\n{_MIRRORED}" if self._of_two() else "")
-        )
-        self._key(self.steps_[-1])
-        panels[len(panels) // 2].set_ylabel("draws in bin / expected")
-        return self._close()
-
-
-def ranks(draws, n_bins=_BINS):
-    """Shares of a chain's draws in bins of the ranks of all, over even shares: (chain, n_bins).
-
-    Parameters
-    ----------
-    draws : ndarray of shape (chain, draw)
-    n_bins : int
-        As many as there are draws in a chain, if these are fewer.
-    """
-    n_bins = min(n_bins, draws.shape[1])
-    bins = _bins_of(rankdata(draws, method="average"), n_bins).reshape(draws.shape)
-    counts = np.stack([np.bincount(row, minlength=n_bins) for row in bins])
-    return counts * (n_bins / draws.shape[1])
-
-
-def _bins_of(rank, n_bins):
-    """The bin of each rank, from 1 to their number."""
-    place = (rank - 0.5) / rank.size
-    return np.minimum((place * n_bins).astype(int), n_bins - 1)
-
-
-def even_band(n_chains, n_draws, n_bins=_BINS, level=0.9):
-    """The band that `ranks` of independent draws are in, with a probability next to ``level``.
-
-    Parameters
-    ----------
-    n_chains, n_draws, n_bins : int
-        As of `ranks`.
-    level : float
-
-    Returns
-    -------
-    low, high : float
-        Between possible values, half a count beyond the last inside.
-    outside : float
-        Probability of a bin outside.
-    """
-    n_bins = min(n_bins, n_draws)
-    total = n_chains * n_draws
-    # ranks in a bin: one more in some where bins do not divide them
-    sizes = np.bincount(_bins_of(np.arange(1, total + 1), n_bins), minlength=n_bins)
-    counts = np.arange(-1, min(n_draws, sizes.max()) + 1)
-    below = hypergeom(total, sizes[:, None], n_draws).cdf(counts).mean(axis=0)
-    tail = 0.5 * (1.0 - level)
-    # of the two counts about either quantile, those whose tails add up to nearest the level
-    firsts, lasts = (int(np.searchsorted(below, q)) for q in (tail, 1.0 - tail))
-    outside, low, high = min(
-        ((below[i - 1] + 1.0 - below[j], i, j)
-         for i in (firsts, firsts + 1) for j in (lasts - 1, lasts) if 0 < i <= j),
-        key=lambda band: (round(abs(band[0] - 1.0 + level), 9), band[2] - band[1]),
-    )  # fmt: skip
-    unit = n_bins / n_draws
-    outside = float(outside) if outside > 1e-12 else 0.0
-    return (counts[low] - 0.5) * unit, (counts[high] + 0.5) * unit, outside

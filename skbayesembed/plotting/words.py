@@ -103,11 +103,15 @@ class WordsDisplay(Display):
             panels = self._open(ax, height, 1, len(chosen))
         self.points_, self.intervals_ = [], []
         for axes, k in zip(panels, chosen, strict=True):
+            unmixed = getattr(found, "unmixed", None)
+            hollow = unmixed is not None and k in unmixed
             look = {"source": found.source, "size": 3.0}
+            look["hollow"] = np.full(len(found.mean[k]), hollow)
             made = forest(axes, found.words[k], found.mean[k], found.interval[k], **look)
             self.points_.append(made.points)
             self.intervals_ += [] if made.intervals is None else [made.intervals]
-            axes.set_title(names[k], loc="left", pad=2)
+            title = f"{names[k]} (not mixed)" if hollow else names[k]
+            axes.set_title(title, loc="left", pad=2)
             axes.set_xlim(left=0.0)
             axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
@@ -243,7 +247,7 @@ class SenseWordsDisplay(WordsDisplay):
 
 
 class TopicWordsDisplay(WordsDisplay):
-    """The top words of each topic, with intervals.
+    """The top words of each topic, with intervals; of topics that have not mixed without.
 
     Parameters
     ----------

@@ -25,6 +25,10 @@ _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 SURE = 0.975
 # Entries with the probability of what is above zero, or above a threshold.
 SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
+_SKEWED = (
+    "skewed posterior: the probability of being {} {} is {}, but the interval, of highest density, "
+    "reaches to the other side; the verdict goes by the interval"
+)
 _HANGS = "the verdict may change with other draws: {} is within two Monte Carlo errors of an end"
 
 
@@ -93,19 +97,75 @@ def hangs_on_draws(found: Mapping[str, Any], value: float = 0.0) -> Any:
     return (hangs & ~np.isin(found.get("verdict", ""), _OF_NO_END))[()]
 
 
+def is_skewed(found: Mapping[str, Any], value: float = 0.0) -> Any:
+    """Whether an interval decides nothing, while the probability of a side is that of its ends.
+
+    Intervals are of highest density. Of a skewed posterior such an interval may reach past what it
+    is held against, though less than ``(1 - prob) / 2`` of the posterior is there.
+
+    Parameters
+    ----------
+    found : mapping of str to object
+        As of `only_probable`; without ``prob``, the probability of its intervals, as an attribute
+        nothing counts as skewed.
+    value : float
+        What the interval is held against.
+
+    Returns
+    -------
+    bool or ndarray of bool of shape (...)
+    """
+    interval, above = np.asarray(found["interval"]), _above(found)
+    prob = getattr(found, "prob", None)
+    if prob is None:
+        return np.zeros(interval.shape[:-1], bool)[()]
+    low, high = np.moveaxis(interval, -1, 0)
+    # comparisons with NaN are False
+    sided = np.maximum(above, 1.0 - above) >= 0.5 + 0.5 * prob
+    undecided = np.isin(found.get("verdict", ""), "not decided")
+    return (sided & undecided & (low <= value) & (high >= value))[()]
+
+
 def note_on_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> list[str]:
-    """Line below a table with a verdict that hangs on the draws; none of others.
+    """Lines below a table with a verdict that hangs on the draws, or on a skew; none of others.
 
     ``what`` the interval is held against, in words.
     """
-    hangs = np.asarray(hangs_on_draws(found, value))
-    where = "" if hangs.size == 1 else f"in {np.count_nonzero(hangs)} of {hangs.size} rows "
-    return [f"({where}{_HANGS.format(what)}; take more draws)"] if hangs.any() else []
+    hangs, skewed = np.asarray(hangs_on_draws(found, value)), np.asarray(is_skewed(found, value))
+    notes = []
+    if skewed.any():
+        notes.append(f"({_in_rows(skewed)}{_told_of_skew(found, skewed, what)})")
+    if hangs.any():
+        notes.append(f"({_in_rows(hangs)}{_HANGS.format(what)}; take more draws)")
+    return notes
+
+
+def _in_rows(of):
+    return "" if of.size == 1 else f"in {np.count_nonzero(of)} of {of.size} rows "
 
 
 def said_of_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> str:
     """The same at the end of a sentence without its full stop, or an empty text."""
-    return f". T{_HANGS[1:].format(what)}" if hangs_on_draws(found, value) else ""
+    text = ""
+    if skewed := is_skewed(found, value):
+        told = _told_of_skew(found, np.asarray(skewed), what)
+        text = f". {told[0].upper()}{told[1:]}"
+    return text + (f". T{_HANGS[1:].format(what)}" if hangs_on_draws(found, value) else "")
+
+
+def _told_of_skew(found, skewed, what):
+    above = _above(found)
+    if skewed.size > 1:
+        sided = np.maximum(above, 1.0 - above)[skewed]
+        return _SKEWED.format("on one side of", what, f"{sided.min():.2f} or more")
+    below = bool(np.ravel(above)[0] < 0.5)
+    sided = float(np.ravel(1.0 - above if below else above)[0])
+    return _SKEWED.format("below" if below else "above", what, f"{sided:.3g}")
+
+
+def _above(found):
+    """The probability of what is above what an interval is held against; NaN where not known."""
+    return np.asarray(next((found[name] for name in SIDES if name in found), np.nan))
 
 
 def only_probable(found: Mapping[str, Any], value: float = 0.0) -> Any:
@@ -134,7 +194,7 @@ def only_probable(found: Mapping[str, Any], value: float = 0.0) -> Any:
     >>> only_probable(found).tolist()
     [True, False, False]
     """
-    above = np.asarray(next((found[name] for name in SIDES if name in found), np.nan))
+    above = _above(found)
     # comparisons with NaN are False
     unsure = (np.maximum(above, 1.0 - above) < SURE) | hangs_on_draws(found, value)
     return (unsure & ~np.isin(found["verdict"], _OF_NO_SIDE))[()]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..common.mixing import RHAT_LIMIT
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
 from .naming import shares_called
 from .sources import interval_label, name_of_units, source_of
@@ -29,8 +29,6 @@ _NOT_KNOWN = "not known"
 _UNITS_LATER = "does not apply (units are passed to effects)"
 # Solvers that run chains.
 _CHAINS = ("gibbs", "hmc")
-# Effective draws below which ends of intervals are not to be relied on.
-_FEW_DRAWS = 100
 # What the path of `prior_precision="auto"` is, beside which `score` looks worse than it is.
 _OF_PATH = (
     "mean log probability of held-out pairs of these words, by precision (guessing has -0.6931; "
@@ -231,9 +229,9 @@ def _chains(posterior):
     steps = "1 step" if attrs["thin"] == 1 else f"{attrs['thin']} steps"
     warmup = f"{attrs['warmup']}, {steps} from draw to draw"
     (worst, largest), (least, smallest) = _worst(posterior)
-    if attrs["converged"] and (largest > RHAT_LIMIT or smallest < _FEW_DRAWS):
+    if attrs["converged"] and (largest > RHAT_LIMIT or smallest < FEW_DRAWS):
         rows["converged"] = (
-            f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {_FEW_DRAWS} effective "
+            f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {FEW_DRAWS} effective "
             "draws"
         )
     divergences = attrs.get("divergences", none)

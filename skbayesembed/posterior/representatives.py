@@ -125,7 +125,7 @@ class Representatives(Table):
         notes = super()._notes()
         if self.of == "topic":
             notes.insert(0, "(share: of the tokens of a document)")
-            notes += note_on_means(self.mean, self.interval)
+        notes += note_on_means(self.mean, self.interval)
         if self.per_period:
             notes.append(_spread(self.per_period.values()))
         if self.copies is not None and np.any(self.copies > 1):

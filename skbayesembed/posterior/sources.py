@@ -179,7 +179,7 @@ def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     where = "1 row" if n == 1 else f"{n} rows"
     return [
         f"(in {where} the mean is outside the interval, which holds the most probable values: most "
-        "draws are next to 0 or 1, and a few far from there)"
+        "draws are close together, as next to 0 or 1, and a few far from there)"
     ]
 
 

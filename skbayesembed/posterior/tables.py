@@ -500,10 +500,11 @@ class Summary(Table):
     _max_rows = 20
 
     def _columns(self):
-        shows = {"ess_bulk": ".0f", "ess_tail": ".0f", "rhat": ".3f"}
+        # a dash where an entry never changes, or has moments and no draws
+        shows = {"ess_bulk": dashed(".0f"), "ess_tail": dashed(".0f"), "rhat": dashed(".3f")}
         labels = [_shorten(str(label)) for label in self.labels]
         return [Column("", labels, (), left=True)] + [
-            Column(name, getattr(self, name), (name,), shows.get(name, readable_numbers))
+            Column(name, getattr(self, name), (name,), shows.get(name, _or_dashes))
             for name in self.columns
         ]
 
@@ -519,6 +520,10 @@ class Summary(Table):
         ess = self.ess_bulk[moves & ~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
+        fixed = np.count_nonzero((self.sd == 0) & np.isnan(self.rhat))
+        if 0 < fixed < n:
+            rows = "1 row" if fixed == 1 else f"{fixed} rows"
+            notes.append(f"({rows} without diagnostics: the same in every draw)")
         return [*notes, *self.facts, *notes_on(self.source)]
 
 
@@ -537,6 +542,11 @@ def readable_numbers(values: np.ndarray) -> list[str]:
     # fixed point where it shows every entry, otherwise significant digits
     plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)
     return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
+
+
+def _or_dashes(values):
+    texts = readable_numbers(values)
+    return ["-" if np.isnan(v) else text for v, text in zip(values, texts, strict=True)]
 
 
 def entry_labels(

@@ -16,7 +16,8 @@ from ..common.checks import (
 )
 from ..corpus.embedding import check_embedding_draws, source_of
 from ..corpus.text import why_unknown
-from ..posterior.naming import given_names, place_of
+from ..posterior.naming import given_names, named, place_of
+from ..posterior.sentences import joined
 from .priors import prior_of
 
 # What a solver may be asked to move by, its own choice first.
@@ -108,25 +109,26 @@ def kernel_of(estimator):
     return KERNELS.get(estimator.solver, (None,))[0]
 
 
-def sense_index(estimator, sense):
-    """Number of a sense, which may be asked for by its name."""
+def sense_index(estimator, sense, what="sense"):
+    """Number of a sense, which may be asked for by its name; ``what`` is the argument's."""
     names = given_names(estimator.posterior_, "sense")
-    return place_of(names, estimator.prevalence_.shape[0], sense, "sense")
+    return place_of(names, estimator.prevalence_.shape[0], sense, what)
 
 
-def sense_indices(estimator, sense):
+def sense_indices(estimator, sense, what="sense"):
     """Numbers of one sense, or of several whose prevalences are added up, a list.
 
-    All senses together always have the prevalence one, and are refused.
+    All senses together always have the prevalence one, and are refused. ``what`` is the name of the
+    argument, for errors.
     """
     several = listed(sense)
     if several is None:
-        return [sense_index(estimator, sense)]
-    found = [sense_index(estimator, one) for one in several]
+        return [sense_index(estimator, sense, what)]
+    found = [sense_index(estimator, one, what) for one in several]
     n_senses = estimator.prevalence_.shape[0]
     if not 0 < len(set(found)) == len(found) < n_senses:
         raise ValueError(
-            f"sense must be one sense, or a list of different ones but not of all {n_senses}, got "
+            f"{what} must be one sense, or a list of different ones but not of all {n_senses}, got "
             f"{sense!r}."
         )
     return found
@@ -149,7 +151,17 @@ def sense_rows(estimator, senses):
         raise ValueError(
             f"senses must be a list of senses, or of lists of those to add up, got {senses!r}."
         )
-    return [sense_indices(estimator, one) for one in asked]
+    rows = [sense_indices(estimator, one, "an entry of senses") for one in asked]
+    together = [sense for row in rows for sense in row]
+    twice = sorted({sense for sense in together if together.count(sense) > 1})
+    if twice:
+        names = given_names(estimator.posterior_, "sense")
+        which = joined([str(name) for name in named(names, twice)])
+        raise ValueError(
+            f"senses must have each sense in one row at most, so that rows can be added up, got "
+            f"{senses!r}, which has {which} more than once: ask for each table by itself."
+        )
+    return rows
 
 
 def word_index(estimator, word):

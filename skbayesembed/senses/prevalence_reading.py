@@ -133,7 +133,8 @@ class PrevalenceReadingMixin:
         Raises
         ------
         ValueError
-            If there is no such sense, all senses are to be added up, or ``units`` needs units that
+            If there is no such sense, all senses are to be added up, a sense is in two rows, or
+            ``units`` needs units that
             ``fit`` was not given.
 
         Examples
@@ -257,7 +258,9 @@ class PrevalenceReadingMixin:
             words, to be copied. Tables and sentences say "probably rose" or "probably fell" if the
             probability of it is below 0.975 (:ref:`how_sure`, step 6). If zero is within two Monte
             Carlo errors of the end that decides, the verdict depends on the draws, and ``sentence``
-            and a line below the table say so.
+            and a line below the table say so. So they do where a skewed posterior has a probability
+            of a side of 0.95 or more (with ``prob=0.9``), and an interval that holds zero: the
+            verdict goes by the interval.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
 from ..posterior.naming import given_names, joint, named, together
-from ..posterior.sentences import ended, estimate
+from ..posterior.sentences import ended, estimate, joined
 from ..posterior.sources import (
     FEW_UNITS,
     name_of_units,
@@ -42,6 +42,8 @@ _BOTH_MEANS = (
     "(by unit, by snippet: posterior means over the units in the data, each counted once or by its "
     "snippets)"
 )
+# Rows with a mean by unit outside the interval whose units are named, and how many of these.
+_ROWS_NAMED, _UNITS_NAMED = 3, 3
 # New units drawn for each draw, and for all together at least.
 _NEW_WORKS, _FEWEST = 4, 1000
 
@@ -196,8 +198,11 @@ class Prevalences(Table):
         ]
         if self.seen is not None:
             alike = self.seen_alike.ravel()
+            outside = self.seen_outside.ravel()
+            marks = Column("", np.where(outside, "*", ""), ())
             columns += [
                 Column("by unit", alike, ("seen_alike",), dashed(".3f")),
+                *[marks] * bool(outside.any()),
                 Column("by snippet", self.seen.ravel(), ("seen",), dashed(".3f")),
             ]
         columns.append(Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"))
@@ -292,15 +297,41 @@ def _errors_of(estimator, draws, prob):
 
 
 def on_prevalences_seen(estimator, table):
-    """A line on means over the units seen that are outside their intervals, or none."""
+    """Lines on means over the units seen that are outside their intervals, or none.
+
+    One says what that means; others name the units that are furthest from the mean over all.
+    """
     n = np.count_nonzero(table.seen_outside)
     if n == 0:
         return []
     where = "1 row" if n == 1 else f"{n} rows"
+    rows = np.argwhere(table.seen_outside)[:_ROWS_NAMED].tolist()
     return [
-        f"(the mean by unit is outside the interval in {where} with {FEW_UNITS} units or more: "
-        f"{advice_on_seen(estimator)})"
+        f"(* the mean by unit is outside the interval in {where} with {FEW_UNITS} units or more: "
+        f"{advice_on_seen(estimator)})",
+        *(_units_apart(estimator, table, *row) for row in rows),
     ]
+
+
+def _units_apart(estimator, table, k, g, t):
+    """A line on the units of a row that are furthest on the side of the mean by unit."""
+    works, senses = estimator._works, [k] if table.rows is None else table.rows[k]
+    _, _, numbers, counts = works[(works[:, 0] == g) & (works[:, 1] == t)].T
+    posterior = estimator.posterior_
+    phi, effects = posterior.flat("phi")[:, None, g, t], posterior.flat("unit_effects")
+    own = softmax(phi + effects[:, numbers], axis=-1)[..., senses].sum(axis=-1).mean(axis=0)
+    side = np.sign(table.seen_alike[k, g, t] - table.mean[k, g, t])
+    order = np.argsort(-side * own, kind="stable")[:_UNITS_NAMED]
+    named_ones = joined([
+        f"{estimator.units_[numbers[i]]} {own[i]:.2f} ({snippets_in_words(counts[i], None)})"
+        for i in order
+    ])  # fmt: skip
+    where = "" if len(table.genres) == 1 else f" in {table.genres[g]}"
+    return (
+        f"({together(table.names, 'sense', senses)}{where} in {table.periods[t]}: of "
+        f"{numbers.size} units, furthest {'above' if side > 0 else 'below'} the mean over all of "
+        f"{table.mean[k, g, t]:.2f} are {named_ones})"
+    )
 
 
 def means_seen(estimator):

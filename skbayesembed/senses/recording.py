@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_drift, note_mixing
 from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
@@ -15,6 +15,8 @@ from ..inference.lengthening import lengthened, wanted
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import ess, rhat
+from ..posterior.tables import entry_labels
+from ..posterior.trend import drift
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .exchanges import SAME
 from .model import SenseModel
@@ -43,6 +45,8 @@ _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 _REMEMBERED = 40
 # R-hat of prevalences up to which chains that are longer often mix.
 _SLIGHT = 1.1
+# Mean length of snippets above which it is worth a word that long ones mix slowly.
+_MANY_WORDS = 200
 # Distance of draws up to which chains are made longer.
 _MOST_THIN = 8
 # Draws of each chain by which chains are compared.
@@ -151,15 +155,35 @@ def diagnose(estimator, training, posterior):
         posterior.attrs |= _without_vector(training.data)
     if estimator.solver not in CHAINS:
         return
-    _look_at_likelihood(posterior)
+    of_likelihood = rhat(posterior.stats["log_likelihood"], posterior.n_runs)
     if estimator.n_senses == 1:
+        _look_at_likelihood(posterior, of_likelihood, training.data)
         return
     if posterior.n_chains > 1:
         given = estimator.n_senses, prior_of(estimator, training.data.works is not None)
         _compare_chains(posterior, [SenseModel(d, *given) for d in training.drawn])
     mixing = rhat(posterior["prevalence"], posterior.n_runs)
-    message = _of_unmixed(posterior, mixing)
+    # one diagnosis of a fit: prevalences that have not mixed tell why the likelihood has not
+    told = np.fmax.reduce(mixing, axis=None) > RHAT_LIMIT
+    _look_at_likelihood(posterior, of_likelihood, training.data, told)
+    message = _of_unmixed(posterior, mixing, of_likelihood)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
+    if posterior.n_runs == 1:
+        _look_for_drift(posterior)
+
+
+def _look_for_drift(posterior):
+    """Warn where the log likelihood, or a prevalence, still goes one way in all chains."""
+    values = posterior["prevalence"]
+    labels = entry_labels(
+        "prevalence", posterior.dims["prevalence"], values.shape[2:], posterior.coords
+    )
+    flat = values.reshape(*values.shape[:2], -1)
+    # of all draws, of which prevalences may not be recorded
+    likelihood = posterior.stats["log_likelihood"]
+    found = np.append(drift(likelihood), drift(flat))
+    draws = [likelihood, *np.moveaxis(flat, 2, 0)]
+    note_drift(posterior.attrs, found, ["the log likelihood", *labels], draws)
 
 
 def _without_vector(data):
@@ -172,28 +196,44 @@ def _without_vector(data):
     }
 
 
-def _look_at_likelihood(posterior):
-    """Warn of word logits that are still on their way, which prevalences do not tell of."""
-    values = posterior.stats["log_likelihood"]
-    means = ", ".join(f"{v:.1f}" for v in values.mean(axis=1))
-    mixing = rhat(values, posterior.n_runs)
+def _look_at_likelihood(posterior, mixing, data, told=False):
+    """Warn of word logits that are still on their way, which prevalences do not tell of.
+
+    Only note it where another warning has ``told`` of it.
+    """
+    attrs = posterior.attrs
+    if told:
+        attrs["max_rhat_likelihood"] = float(mixing)
+        return
+    longest = "; snippets of very many words take longest, so cut them into shorter ones"
+    advice = longest if data.lengths.mean() > _MANY_WORDS else ""
     note_mixing(
-        posterior.attrs,
+        attrs,
         mixing,
         "the log likelihood",
         name="max_rhat_likelihood",
         limit=COORDINATE_RHAT_LIMIT,
         message=(
-            f"The chains have not mixed: the split R-hat of the log likelihood is "
-            f"{float(mixing):.3g}, above {COORDINATE_RHAT_LIMIT} (means by chain {means}). They "
-            "are still on their way, or each is in a place of its own. Raise warmup and draws; "
-            "snippets of very many words take longest, so cut them into shorter ones."
+            f"The chains have not mixed: {_on_likelihood(posterior, mixing)}, above "
+            f"{COORDINATE_RHAT_LIMIT}. They are still on their way, or each is in a place of its "
+            f"own. Raise warmup and draws{advice}."
         ),
     )
 
 
-def _of_unmixed(posterior, mixing):
-    """What to say of prevalences that have not mixed, with the one that did so least."""
+def _on_likelihood(posterior, mixing):
+    means = ", ".join(f"{v:.1f}" for v in posterior.stats["log_likelihood"].mean(axis=1))
+    return (
+        f"the split R-hat of the log likelihood is {float(mixing):.3g} (means by chain {means}; "
+        "names='log_likelihood' of TraceDisplay)"
+    )
+
+
+def _of_unmixed(posterior, mixing, of_likelihood=1.0):
+    """What to say of prevalences that have not mixed, with the one that did so least.
+
+    With what there is to say of the likelihood, whose R-hat is ``of_likelihood``.
+    """
     if np.all(np.isnan(mixing)):
         return None
     at = np.unravel_index(np.nanargmax(mixing), mixing.shape)
@@ -202,6 +242,8 @@ def _of_unmixed(posterior, mixing):
     # chains of equal means may differ in how they are spread, or drift together
     parts = f"It is that of sense {at[-1]}{_cell(posterior, at)}, whose means by chain are "
     parts += f"{_apart(means)} (standard deviation of its draws {two_digits(by_chain.std())})"
+    if of_likelihood > COORDINATE_RHAT_LIMIT:
+        parts += f"; {_on_likelihood(posterior, of_likelihood)}"
     longer = f"make chains longer (thin, which is {posterior.attrs['thin']}, and warmup)"
     others = "raise n_starts, label some snippets (y), or choose another n_senses"
     if largest <= _SLIGHT:

@@ -31,6 +31,7 @@ from ..posterior.sentences import (
     effect,
     ended,
     interval_in_words,
+    joined,
     p_value,
     rounded,
     side_of_zero,
@@ -54,6 +55,8 @@ _DRAWS = 1000
 _MANY = 0.03
 # Digits after the point in print, at least.
 _DIGITS = 4
+# Share of a document below which a difference is one of rounding, and no effect.
+_ROUNDING = 1e-6
 _BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
 
 
@@ -272,7 +275,26 @@ class TopicEffects(Table):
             *note_on_names(self.terms),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
+        notes += self._note_on_constant()
         return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
+
+    def _note_on_constant(self):
+        """A line, in a list, on topics whose constant has an interval beyond 0 to 1."""
+        shown = self.terms[self._shown_terms()]
+        beyond = [
+            topic
+            for j in np.flatnonzero(self.terms == INTERCEPT)
+            for topic in range(self.mean.shape[1])
+            if np.min(self.interval[j, topic]) < 0 or np.max(self.interval[j, topic]) > 1
+        ]
+        if INTERCEPT not in shown or not beyond:
+            return []
+        which = joined([str(self._key(topic)) for topic in beyond])
+        return [
+            "(constant, the mean share where all terms are zero: the interval of "
+            f"topic{'s' * (len(beyond) > 1)} {which} reaches beyond 0 to 1, limits that a linear "
+            "regression does not know: cut it there, or center the terms)"
+        ]
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -280,6 +302,11 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     check_choice("shares", shares, SHARES)
     check_integer("n_draws", n_draws, 1)
     check_prob(prob)
+    if len(estimator.components_) == 1:
+        raise ValueError(
+            "effects need two topics or more, and this fit has one (n_components=1): its share is "
+            "1 in every document, whatever the covariates."
+        )
     counts = known_counts(estimator, X)
     n = counts.shape[0]
     units_name = name_of(units)
@@ -306,7 +333,9 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     facts["units_name"] = units_name
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     warn_of_one_unit(design.terms, freedom)
-    return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
+    spread = np.ptp(design.matrix, axis=0)
+    spread[spread == 0] = 1.0
+    return _pooled(estimator, design.terms, spread, found, variances, draws, freedom, facts)
 
 
 def _independent(design, units, when, shares, each, rng):
@@ -339,8 +368,12 @@ def _in_time(design, units, when, shares, each, rng):
     return found, variances, draws, freedom, facts
 
 
-def _pooled(estimator, terms, found, variances, draws, of_units, facts):
-    """Effects under draws of the topics, pooled: variances within and between them add up."""
+def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts):
+    """Effects under draws of the topics, pooled: variances within and between them add up.
+
+    An effect that changes no share by more than rounding does, over the whole ``spread`` (n_terms,)
+    of its term, is none, with p = 1.
+    """
     prob = facts["prob"]
     n_draws = len(found)
     mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
@@ -351,6 +384,8 @@ def _pooled(estimator, terms, found, variances, draws, of_units, facts):
     freedom = _freedom(within, between, of_units, n_draws)
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
+    none = (np.abs(mean) + sd) * spread[:, None] < _ROUNDING
+    ratio, reach = np.where(none, 0.0, ratio), np.where(none, np.fmax(reach, np.abs(mean)), reach)
     return TopicEffects(
         terms,
         mean,

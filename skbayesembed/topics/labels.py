@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT
+from ..common.mixing import COORDINATE_RHAT_LIMIT, FEW_DRAWS, RHAT_LIMIT
 from ..numeric.relevance import first_words
 from ..posterior.naming import given_names, named
 from ..posterior.sentences import joined
-from .recording import rhat_of_shares, topic_shares, unmixed_topics
+from .recording import ess_of_shares, rhat_of_shares, topic_shares, unmixed_topics
 
 # Words of a topic in a row of a table that is about something else.
 _SHORT = 4
@@ -74,7 +74,9 @@ def notes_on_mixing(posterior, topics=None):
 
 
 def notes_on_rough(posterior, topics=None):
-    """Line on topics whose R-hat is too large for exact intervals, but not for any; a list.
+    """Lines on topics whose R-hat is too large for exact intervals, but not for any; a list.
+
+    Another is on the fewest effective draws of their shares.
 
     Parameters
     ----------
@@ -85,14 +87,33 @@ def notes_on_rough(posterior, topics=None):
     found = rhat_of_shares(posterior)
     if found is None:
         return []
+    few = _note_on_few(posterior, topics)
     # comparisons with NaN are False
     rough = (found > RHAT_LIMIT) & (found <= COORDINATE_RHAT_LIMIT)
     index = _shown(np.flatnonzero(rough), topics)
     if not index.size:
-        return []
+        return few
     values = joined([f"{found[k]:.2f}" for k in index])
     return [
-        f"({_listed(posterior, index)}: R-hat {values}, above {RHAT_LIMIT}; intervals are rough)"
+        f"({_listed(posterior, index)}: R-hat {values}, above {RHAT_LIMIT}; intervals are rough)",
+        *few,
+    ]
+
+
+def _note_on_few(posterior, topics):
+    """Line on the fewest effective draws of a share that is shown, if they are few; a list."""
+    size = ess_of_shares(posterior)
+    # of those that have not mixed there are no intervals
+    mixed = np.setdiff1d(np.arange(size.size), unmixed_topics(posterior))
+    shown = _shown(mixed, topics)
+    if not shown.size or np.isnan(size[shown]).all():
+        return []
+    k = int(shown[np.nanargmin(size[shown])])
+    if size[k] >= FEW_DRAWS:
+        return []
+    return [
+        f"({_listed(posterior, np.array([k]))}: {size[k]:.0f} effective draws of the share, the "
+        f"fewest; intervals ask for {FEW_DRAWS})"
     ]
 
 

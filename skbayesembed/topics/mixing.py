@@ -77,20 +77,23 @@ def agreement(posterior):
 def longer(posterior, index):
     """What ``thin`` and ``warmup`` topics ``index`` call for, by their effective draws.
 
-    Those of each chain are counted by themselves. Chains that are too short to show how slowly they
-    move call for too little.
+    Those of each chain are counted by themselves, as chains that are apart would call for far more
+    than it takes to leave a start. Chains that are too short to show how slowly they move call for
+    too little. The number in the text is that of all chains, as `report` has it.
     """
     attrs, n_chains = posterior.attrs, posterior.n_chains
     shares = shares_of(posterior["counts"])[..., index]
     least = min(np.fmin.reduce(sum(ess(chain[None]) for chain in shares)), shares[..., 0].size)
     sweeps = attrs["draws_made"] * attrs["thin"]
     slowness = n_chains * sweeps / least
+    of_all = shares_of(posterior["counts"])
+    together = np.fmin.reduce(ess(of_all, n_runs=posterior.n_runs))
     thin = _rounded_up(max(2 * _OF_HALF * slowness / attrs["draws_made"], attrs["thin"] + 1))
     warmup = _rounded_up(max(_LEAVES * slowness, attrs["warmup"], 1))
     times = (warmup + attrs["draws_made"] * thin) / (attrs["warmup"] + sweeps)
     return (
         f"take at least thin={thin}, warmup={warmup} (it is {attrs['thin']} and "
-        f"{attrs['warmup']}, with which one share has {two_digits(least)} effective draws), in "
+        f"{attrs['warmup']}, with which one share has {two_digits(together)} effective draws), in "
         f"{two_digits(times)} times the time"
     )
 

@@ -175,10 +175,10 @@ class TopicReadingMixin(WordReadingMixin):
         Raises
         ------
         ValueError
-            If the design has another number of rows, missing or infinite entries, text, or linearly
-            dependent columns, if units are not one for each document, or fewer than two, or if
-            ``times`` cannot be read, are the same for all units, or there are fewer units than two
-            more than terms.
+            If the fit has one topic only, whose share is always 1. If the design has another number
+            of rows, missing or infinite entries, text, or linearly dependent columns, if units are
+            not one for each document, or fewer than two, or if ``times`` cannot be read, are the
+            same for all units, or there are fewer units than two more than terms.
 
         Notes
         -----

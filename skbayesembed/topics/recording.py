@@ -6,11 +6,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_drift, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
-from ..posterior.summary import rhat
+from ..posterior.summary import ess, rhat
+from ..posterior.trend import drift
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .mixing import agreement, apart, longer, shares_of
 from .model import count_parameters
@@ -238,6 +239,22 @@ def diagnose(estimator, training, posterior):
         limit=COORDINATE_RHAT_LIMIT,
         message=_not_mixed(posterior),
     )
+    if posterior.n_runs == 1:
+        _look_for_drift(posterior)
+
+
+def _look_for_drift(posterior):
+    """Warn where the log density, or the share of a topic, still goes one way in all chains."""
+    shares = shares_of(posterior["counts"])
+    found, draws = drift(shares), list(np.moveaxis(shares, 2, 0))
+    # at the end of a fit none has a name
+    labels = [f"the share of topic {k}" for k in range(len(draws))]
+    if "lp" in posterior.stats:
+        # of all draws, of which counts may not be recorded
+        found = np.append(found, drift(posterior.stats["lp"]))
+        draws.append(posterior.stats["lp"])
+        labels.append("the log density")
+    note_drift(posterior.attrs, found, labels, draws)
 
 
 def _look_for_collapse(estimator, posterior):
@@ -284,6 +301,11 @@ def _called(posterior, k):
 def share_rhat(posterior):
     """Split R-hat of each topic's share of the tokens, (n_topics,)."""
     return rhat(shares_of(posterior["counts"]), posterior.n_runs)
+
+
+def ess_of_shares(posterior):
+    """Effective draws of each topic's share of the tokens, (n_topics,), as `report` has them."""
+    return ess(shares_of(posterior["counts"]), n_runs=posterior.n_runs)
 
 
 def rhat_of_shares(posterior):

@@ -26,6 +26,7 @@ from .labels import (
 from .predict import PREDICTIVE_DRAWS, counted_proba
 from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
 
+_OF_VI = "variational shares have almost no width: report none of these intervals"
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
 
@@ -54,6 +55,8 @@ class TopicWords(Table):
         The topic that is the background of the others, if any.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
+    unmixed : ndarray of int or None
+        Topics whose shares have not mixed; figures show their words without intervals.
 
     Examples
     --------
@@ -77,6 +80,7 @@ class TopicWords(Table):
     rank: str = "probable"
     background: int | None = None
     names: np.ndarray | None = None
+    unmixed: np.ndarray | None = None
 
     def __len__(self):
         return len(self.words)
@@ -183,7 +187,12 @@ class TopicTable(Table):
         return () if self.names is None else ("topic",)
 
     def _notes(self):
-        notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
+        n = self.words.shape[1]
+        first = "the first word" if n == 1 else f"the first {n} words"
+        notes = [
+            f"({100 * self.prob:g} % intervals of the share; stability: of {first} of a topic)",
+            *super()._notes(),
+        ]
         if self.background is not None:
             notes.append(
                 f"({called(self.names, 'topic', self.background)} is the background of the others)"
@@ -193,24 +202,20 @@ class TopicTable(Table):
 
     def _notes_on_width(self):
         """A line, in a list, on shares whose intervals have no width in print; none of a point."""
+        if (self.source or "").split(", ")[0] == "vi":
+            return [f"({_OF_VI})"]
         same = np.flatnonzero(np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0)
         if self.source == "point" or not same.size:
             return []
         one = same.size == 1
         which = f"topic{'' if one else 's'} {', '.join(map(str, named(self.names, same)))}"
-        if (self.source or "").split(", ")[0] == "vi":
-            why = "variational shares have almost no width; do not report these intervals"
-        else:
-            these, their = (
-                ("this topic", "its interval is")
-                if one
-                else ("these topics", "their intervals are")
-            )
-            why = (
-                f"hardly any tokens enter or leave {these} between draws, so {their} narrower than "
-                "the digits shown"
-            )
-        return [f"({which}: {why})"]
+        these, their = (
+            ("this topic", "its interval is") if one else ("these topics", "their intervals are")
+        )
+        return [
+            f"({which}: hardly any tokens enter or leave {these} between draws, so {their} "
+            "narrower than the digits shown)"
+        ]
 
 
 def top_words(estimator, n, by, prob, rank="probable"):
@@ -245,6 +250,7 @@ def top_words(estimator, n, by, prob, rank="probable"):
         rank,
         background_of(estimator.posterior_),
         given_names(estimator.posterior_, "topic"),
+        unmixed_topics(estimator.posterior_),
     )._resting_on(source_of(estimator), notes_on_mixing(estimator.posterior_))
 
 

@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from skbayesembed import GaussianLDA, Posterior
 from skbayesembed.datasets import make_topics
 from skbayesembed.plotting import ELBODisplay, RankDisplay, TraceDisplay
-from skbayesembed.plotting.convergence import even_band, ranks
+from skbayesembed.plotting.ranks import even_band, ranks, slowness_of
 
 
 def test_the_path_of_the_bound(variational):
@@ -94,7 +94,7 @@ def test_ranks_are_shares_in_bins(stuck):
     for chain, step in enumerate(display.steps_[0]):
         counts, _ = np.histogram(order[chain], bins=20, range=(0, draws.size))
         np.testing.assert_allclose(step.get_data().values, counts * 20 / 200)
-    assert display.bands_ == [even_band(2, 200)[:2]]
+    assert display.bands_ == [even_band(2, 200, slowness=slowness_of(draws))[:2]]
     share = even_band(2, 200)[2]
     assert f"gray: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
 
@@ -125,6 +125,50 @@ def test_the_band_holds_as_many_bins_of_independent_draws_as_it_says(shape):
         np.testing.assert_allclose(shares.mean(axis=1), 1.0)
     # four Monte Carlo standard errors of the mean of 200 sets
     assert abs(np.mean(found) - expected) < 4 * np.std(found) / 200**0.5
+
+
+def test_the_band_allows_for_autocorrelation():
+    """As many bins are outside as of independent draws; chains apart are not taken for slow."""
+    rng, outside = np.random.default_rng(0), {True: [], False: []}
+    for _ in range(30):
+        noise = rng.normal(size=(4, 1000))
+        draws = np.zeros(noise.shape)
+        for t in range(1, 1000):
+            draws[:, t] = 0.9 * draws[:, t - 1] + noise[:, t]
+        slowness = slowness_of(draws)
+        assert 1.5 < slowness < 4.0
+        for known in outside:
+            low, high, expected = even_band(4, 1000, slowness=slowness if known else 1.0)
+            shares = ranks(draws)
+            outside[known].append(((shares < low) | (shares > high)).mean())
+    assert abs(np.mean(outside[True]) - expected) < 0.06 < np.mean(outside[False]) - expected
+    apart = rng.normal(size=(2, 200)) + [[0.0], [9.0]]
+    low, high, _ = even_band(2, 200, slowness=slowness_of(apart))
+    shares = ranks(apart)
+    assert slowness_of(apart) < 1.5 and np.all((shares < low) | (shares > high))
+
+
+def test_traces_show_the_likelihood_that_fit_warned_of(stuck):
+    stats = {"lp": stuck["x"][..., 0], "log_likelihood": stuck["x"][..., 2]}
+    posterior = Posterior({"x": stuck["x"]}, stats=stats)
+    assert list(TraceDisplay.from_posterior(posterior).draws) == ["lp"]
+    posterior.attrs["max_rhat_likelihood"] = 1.5
+    display = TraceDisplay.from_posterior(posterior)
+    assert list(display.draws) == ["log_likelihood"] and display.ax_.get_ylabel() == "log lik."
+
+
+def test_vertical_axes_are_short():
+    """Their labels overlap if long, and a power of ten beside them is hard to see."""
+    rng = np.random.default_rng(0)
+    share = "share of war, peace, and the trade between nations"
+    display = TraceDisplay({
+        "lp": -1234500.0 + rng.normal(0, 20, (2, 50)), share: rng.uniform(size=(2, 50))
+    }).plot()  # fmt: skip
+    assert [axes.get_ylabel() for axes in display.axes_] == ["lp", "share"]
+    display.figure_.canvas.draw()
+    axis = display.axes_[0].yaxis
+    assert axis.get_offset_text().get_text() == ""
+    assert all("1,234," in tick.get_text() for tick in axis.get_ticklabels())
 
 
 def test_a_single_chain_has_its_own_ranks():

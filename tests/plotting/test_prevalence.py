@@ -161,5 +161,8 @@ def test_tables_of_senses_added_up_are_called_by_them(three_senses):
     assert table.sentences["1", period].startswith("The prevalence of sense 1 in")
     assert table.interval_mcse.shape == table.interval.shape
     for senses in ([], [[0, 1, 2]], [3], "0", [[]]):
-        with pytest.raises(ValueError, match="sense"):
+        with pytest.raises(ValueError, match="senses must"):
+            three_senses.prevalence_info(senses=senses)
+    for senses in ([[0, 1], [1, 2]], [[0, 2], 0], [1, 1]):
+        with pytest.raises(ValueError, match=r"senses must .* which has . more than once"):
             three_senses.prevalence_info(senses=senses)

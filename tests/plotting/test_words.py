@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,14 @@ def test_topics(topics):
     check(display, topics.top_words(4), [2, 0])
     assert [axes.get_title("left") for axes in display.axes_] == ["topic 2", "topic 0"]
     assert "(VI, may be too narrow)" in display.figure_.get_supxlabel()
+
+
+def test_topics_that_have_not_mixed_have_no_intervals(topics):
+    table = replace(topics.top_words(4), unmixed=np.array([1]))
+    display = TopicWordsDisplay.from_result(table)
+    assert [len(lines.get_segments()) for lines in display.intervals_] == [4, 0, 4]
+    titles = [axes.get_title("left") for axes in display.axes_]
+    assert titles == ["topic 0", "topic 1 (not mixed)", "topic 2"]
 
 
 def test_a_panel_that_is_left_over_is_not_seen(topics):

@@ -463,7 +463,7 @@ def test_entries_that_do_not_move(n_chains):
     table = p.summary()
     np.testing.assert_allclose([table.mean[0], table.low[0], table.high[0]], 0.1)
     assert table.sd[0] == 0.0
-    assert np.isnan(table.rhat[0]) and "nan" in repr(table)
+    assert np.isnan(table.rhat[0]) and "the same in every draw" in repr(table)
 
 
 def test_chains_stuck_apart():
@@ -500,6 +500,15 @@ def test_summary():
         table["median"]
     again = pickle.loads(pickle.dumps(table))
     np.testing.assert_array_equal(again.labels, table.labels)
+
+
+def test_a_summary_says_why_rows_have_no_diagnostics():
+    draws = np.random.default_rng(0).normal(size=(2, 100, 3))
+    draws[..., 0] = 2.0
+    shown = repr(Posterior({"x": draws}).summary())
+    assert "nan" not in shown and shown.splitlines()[1].split()[-4:] == ["-"] * 4
+    assert "(1 row without diagnostics: the same in every draw)" in shown
+    assert "without diagnostics" not in repr(Posterior({"x": draws[..., 1:]}).summary())
 
 
 def test_a_summary_of_a_large_posterior_has_its_first_words():

@@ -447,6 +447,9 @@ def test_representative_snippets(fitted, snippets):
     assert found.to_frame().columns.tolist() == columns
     np.testing.assert_array_equal(found.times, np.asarray(snippets.years)[found.index])
     assert f"snippet {found.index[0]}" in repr(found)
+    interval = np.tile([0.9, 1.0], (len(found.mean), 1))
+    outside = replace(found, mean=np.full(len(found.mean), 0.5), interval=interval)
+    assert f"(in {len(found.mean)} rows the mean is outside the interval" in repr(outside)
     one = fitted.representative_snippets(snippets.counts, 1, n=2, **given)
     assert len(one) == 2 and set(one.groups) == {1} and one.texts is None
 

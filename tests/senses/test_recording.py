@@ -67,4 +67,9 @@ def test_what_is_said_of_chains_that_have_not_mixed():
         assert "sense 1 in [5, 9), whose means by chain are 0.051 and 0.054 (standard" in said
         assert "genre" not in said and str(largest) in said
         assert 0 < said.index(first) < said.index(second)
+    # one diagnosis: what there is to say of the likelihood is in it
+    posterior.stats["log_likelihood"] = np.arange(8.0).reshape(2, 4)
+    said = recording._of_unmixed(posterior, mixing, 1.5)
+    assert "; the split R-hat of the log likelihood is 1.5 (means by chain 1.5, 5.5; names=" in said
+    assert "cut them" not in said
     assert recording._apart([0.05, 0.05, 0.05]) == "0.0500, 0.0500 and 0.0500"

@@ -298,8 +298,20 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     assert told_of not in repr(table) and f"in 1 row {told_of}" in repr(
         replace(table, mean=outside)
     )
-    (line,) = on_prevalences_seen(fitted, told)
+    line, *of_rows = on_prevalences_seen(fitted, told)
     assert "outside the interval in 3 rows with 3 units or more" in line and "report both" in line
+    # rows are marked, and the units named that are furthest on the side of the mean by unit
+    assert len(of_rows) == 3 and repr(told).count("  *  ") == 3 and "*" not in repr(inside)
+    assert told.to_string(2).count("  *  ") == 1
+    cell = fitted._works[(fitted._works[:, 0] == 0) & (fitted._works[:, 1] == 0)]
+    phi, effects = (fitted.posterior_.flat(name) for name in ("phi", "unit_effects"))
+    own = softmax(phi[:, None, 0, 0] + effects[:, cell[:, 2]], axis=-1)[..., 0].mean(axis=0)
+    first = cell[own.argmax()]
+    assert (
+        f"(sense 0 in {table.genres[0]} in {table.periods[0]}: of {len(cell)} units, furthest "
+        f"above the mean over all of {table.mean[0, 0, 0]:.2f} are {fitted.units_[first[2]]} "
+        f"{own.max():.2f} ({first[3]} snippet"
+    ) in of_rows[0]
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)

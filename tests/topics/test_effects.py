@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.posterior.sentences import with_signs
+from skbayesembed.topics import effects
 from skbayesembed.topics.effects import unbiased_shares
 from tests.helpers.extras import optional
 
@@ -182,6 +183,35 @@ def test_unbiased_shares(model):
     expected = sparse.csr_array(50 * theta @ proba)
     found = next(unbiased_shares(model, expected, np.array([3])))
     np.testing.assert_allclose(found, theta, atol=1e-8)
+
+
+def test_one_topic_is_refused(data):
+    """Its share is 1 in every document: what is left is rounding, and no effect."""
+    vectors, counts, x, _ = data
+    model = GaussianLDA(1, embedding=vectors, solver="vi", min_count=1, random_state=0).fit(counts)
+    with pytest.raises(ValueError, match=r"two topics or more.*n_components=1.*share is 1"):
+        model.effects(counts, x)
+
+
+def test_rounding_is_no_effect(model, data, monkeypatch):
+    _, counts, x, _ = data
+    noise = np.random.default_rng(0).normal(0, 1e-9, size=(59, K)) + 5e-9 * np.delete(x, 7)[:, None]
+    monkeypatch.setattr(effects, "unbiased_shares", lambda *_: [0.3 + noise] * 2)
+    table = model.effects(counts, x)
+    assert np.all(table.p_value[1] == 1) and np.all(table.p_value[0] < 1e-6)
+    assert np.all(table.interval[1, :, 0] <= 0) and np.all(table.interval[1, :, 1] >= 0)
+    assert "is not decided" in table.sentences[0, "x0"]
+
+
+def test_constant_beyond_shares(model, data):
+    _, counts, x, units = data
+    table = model.effects(counts, x, units)
+    interval = table.interval.copy()
+    interval[0] = [[0.1, 0.2], [0.9, 1.1], [-0.1, 0.3]]
+    found = repr(replace(table, interval=interval))
+    assert "the interval of topics 1 and 2 reaches beyond 0 to 1" in found
+    interval[0] = [0.1, 0.2]
+    assert "beyond 0 to 1" not in repr(replace(table, interval=interval))
 
 
 def test_refused(model, data):

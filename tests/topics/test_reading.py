@@ -168,7 +168,9 @@ def test_shares_without_width_say_why(model):
     line = "(topic 1: hardly any tokens enter or leave this topic between draws, so its interval is"
     assert (line in repr(told._resting_on("posterior"))) and line not in repr(info)
     assert "(topic 1: " not in repr(told._resting_on("point"))
-    of_vi = "(topic 1: variational shares have almost no width; do not report these intervals)"
+    # of no topic: that an interval has width in print makes it no better
+    of_vi = "(variational shares have almost no width: report none of these intervals)"
+    assert of_vi in repr(info._resting_on("vi"))
     assert of_vi in repr(told._resting_on("vi")) and line not in repr(told)
     interval[2] = [0.0861, 0.0862]
     assert "(topics 1, 2: hardly any" in repr(replace(info, interval=interval))
@@ -179,6 +181,7 @@ def test_topic_info(model):
     assert np.all((info["low"] <= info.share + 1e-9) & (info.share <= info["high"] + 1e-9))
     assert np.all((info.n_words > 1) & (info.n_words <= V))
     assert np.all(info.spread > 0)
+    assert "stability: of the first 5 words of a topic)" in repr(info)
     np.testing.assert_allclose(info.stability, model.top_words(5).prob_top.mean(axis=1))
     np.testing.assert_allclose(info.coherence, model.coherence(n=5))
 

@@ -7,8 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import GaussianLDA, Posterior
+from skbayesembed.common.trial import two_digits
 from skbayesembed.datasets import make_topics
-from skbayesembed.topics import labels, recording
+from skbayesembed.topics import labels, mixing, recording
 
 
 def test_an_empty_topic_is_worth_a_warning():
@@ -66,7 +67,8 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     ("drift", "unmixed", "rough"),
     [
         (0, [], []),
-        (6, [], ["(topics 0 and 2: R-hat 1.12 and 1.12, above 1.05; intervals are rough)"]),
+        (6, [], ["(topics 0 and 2: R-hat 1.12 and 1.12, above 1.05; intervals are rough)",
+                 "(topic 0: 11 effective draws of the share, the fewest; intervals ask for 100)"]),
         (12, ["(topics 0 and 2: chains not mixed, R-hat above 1.2; read as points without "
               "intervals)"], []),
     ],
@@ -83,9 +85,30 @@ def test_lines_below_tables_tell_topics_that_mix_badly(drift, unmixed, rough):
     assert labels.notes_on_mixing(posterior, [1]) == []
     posterior.coords["topic"] = np.array(["law", "trade", "war"])
     lines = labels.notes_on_mixing(posterior)
-    assert all(line.startswith("(topics law and war: ") for line in lines)
+    assert all(line.startswith("(topics law and war: ") for line in lines[:1])
+    assert all(line.startswith("(topic law: 11 effective draws") for line in lines[1:])
     posterior.attrs["solver"] = "vi"
     assert labels.notes_on_mixing(posterior) == []
+
+
+def test_chains_that_drift_together_are_warned_of():
+    """All shares have an R-hat below the limit of those that have not mixed."""
+    rng = np.random.default_rng(0)
+    moved = 6 * np.linspace(0, 1, 200) + 10 * rng.random((2, 200))
+    counts = np.stack([10 + moved, 90 - moved], axis=-1)[..., None] * [0.7, 0.3]
+    coords = {"word": ["ant", "bee"], "topic": np.arange(2)}
+    dims = {"counts": ("topic", "word")}
+    attrs = {"solver": "gibbs", "converged": None, "warmup": 30, "thin": 1}
+    posterior = Posterior({"counts": counts}, dims=dims, coords=coords, attrs=attrs)
+    assert np.all(recording.share_rhat(posterior) < 1.2)
+    with pytest.warns(ConvergenceWarning, match=r"drift together.*share of topic .*\(it is 30\)"):
+        recording.diagnose(None, None, posterior)
+    assert posterior.attrs["converged"] is False and posterior.attrs["max_drift"] > 5
+    # to be told of in the same number as in a report
+    size = recording.ess_of_shares(posterior).min()
+    assert f"has {two_digits(size)} effective draws" in mixing.longer(
+        Posterior(dict(posterior), attrs=attrs | {"draws_made": 200}), np.array([0])
+    )
 
 
 def test_tables_say_which_topics_mix_badly(monkeypatch):

@@ -1,0 +1,118 @@
+"""The path of a bound on the log evidence."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_integer
+from .canvas import COLORS, Display
+
+_HEIGHT = 2.0
+
+
+class ELBODisplay(Display):
+    """Path of the bound on the log evidence, for ``solver="vi"``.
+
+    Parameters
+    ----------
+    elbo : ndarray of shape (n_iter,)
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import ELBODisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
+    >>> display = ELBODisplay.from_estimator(model)
+    >>> len(display.line_.get_xdata()) == len(model.elbo_)
+    True
+    """
+
+    def __init__(self, elbo: np.ndarray) -> None:
+        self.elbo = elbo
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, start: int = 0, ax: Any = None) -> Self:
+        """Show the path of the bound.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``elbo_``
+        start : int, default=0
+            First iteration to show.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; new ones by default.
+
+        Returns
+        -------
+        ELBODisplay
+
+        Raises
+        ------
+        ValueError
+            For another solver, and if no path is kept, as with online learning.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import ELBODisplay
+        >>> ELBODisplay.from_estimator(model).ax_.get_xlabel()
+        'iteration'
+        """
+        check_is_fitted(estimator, "posterior_")
+        elbo = getattr(estimator, "elbo_", None)
+        if elbo is None or not len(elbo):
+            solver = estimator.posterior_.attrs["solver"]
+            raise ValueError(
+                f"{cls.__name__} needs the path of the bound, which solver='vi' keeps where all "
+                f"data are read in every iteration, got solver={solver!r}"
+                + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
+            )
+        return cls(np.asarray(elbo)).plot(ax, start=start)
+
+    def plot(self, ax: Any = None, *, start: int = 0) -> Self:
+        """Draw the figure, on new axes or on those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        start : int, default=0
+            First iteration to show.
+
+        Returns
+        -------
+        ELBODisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed.plotting import ELBODisplay
+        >>> ELBODisplay([-3.0, -2.0, -1.9]).plot().line_.get_ydata().tolist()
+        [-3.0, -2.0, -1.9]
+        """
+        check_integer("start", start, 0)
+        if start >= len(self.elbo):
+            raise ValueError(f"start must be below {len(self.elbo)} iterations, got {start}.")
+        (axes,) = self._open(ax, _HEIGHT)
+        x = np.arange(start + 1, len(self.elbo) + 1)
+        (self.line_,) = axes.plot(x, self.elbo[start:], "o-", ms=2.5, lw=1.2, color=COLORS[0])
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("bound on log evidence")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        return self._close()

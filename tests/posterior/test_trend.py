@@ -1,0 +1,56 @@
+"""Chains that drift together, and what is said of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed.common.mixing import note_drift
+from skbayesembed.posterior.summary import rhat
+from skbayesembed.posterior.trend import drift
+
+
+def walks(rho, shape, seed=0):
+    """Autocorrelated draws (chain, draw, entry) at rest."""
+    n_chains, n, n_entries = shape
+    noise = np.random.default_rng(seed).normal(size=(n_chains, n + 1000, n_entries))
+    return lfilter([np.sqrt(1 - rho**2)], [1, -rho], noise, axis=1)[:, 1000:]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
+def test_chains_at_rest_do_not_drift(rho):
+    # of 500 entries a handful beyond 4 standard errors, where these are themselves estimates
+    found = np.abs(drift(walks(rho, (2, 1000, 500))))
+    assert np.mean(found > 5) <= 0.01 and np.median(found) < 1.5
+
+
+def test_chains_that_drift_together_are_found():
+    """R-hat, of halves of chains, is next to its limit; the drift is beyond doubt."""
+    draws = walks(0.5, (2, 1000, 50)) + 2.0 * np.exp(-np.linspace(0, 1, 1000))[:, None]
+    assert np.median(rhat(draws)) < 1.1
+    assert np.median(drift(draws)) < -6
+
+
+def test_too_few_draws_and_what_never_changes():
+    assert np.isnan(drift(np.random.default_rng(0).normal(size=(2, 29, 3)))).all()
+    assert np.isnan(drift(np.ones((2, 300))))
+
+
+def test_drift_is_warned_of_once():
+    draws = np.zeros((2, 30, 2))
+    draws[..., 1] = np.linspace(0, 3, 30)
+    attrs = {"converged": True, "warmup": 250}
+    with pytest.warns(
+        ConvergenceWarning, match=r"mean of b is 0.46.* 2.53.*raise warmup \(it is 250\)"
+    ):
+        note_drift(attrs, [1.0, -7.0], ["a", "b"], [*np.moveaxis(draws, 2, 0)])
+    assert attrs["converged"] is False and attrs["max_drift"] == 7.0
+    # another warning has told of it: none
+    note_drift(attrs, [1.0, -8.0], ["a", "b"], draws)
+    known = {"converged": True}
+    note_drift(known, [np.nan, -4.0], ["a", "b"], draws)
+    assert known == {"converged": True, "max_drift": 4.0}
+    note_drift(known, [np.nan, np.nan], ["a", "b"], draws)
+    assert known["max_drift"] == 4.0
