@@ -9,13 +9,13 @@ import pytest
 from scipy import sparse, stats
 from scipy.special import expit, logsumexp
 
-from skbayesembed.common.random import generators
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import work_kernels
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
+from skbayesembed.senses.gibbs.works import WorkUpdates
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from tests.senses.test_gibbs import D, G, K, T, V, counted, run, snippets, started
@@ -82,7 +82,7 @@ def test_log_posterior(kind):
     assert seen["lp"] == pytest.approx(expected, rel=1e-10)
 
 
-def test_paths_and_effects_are_drawn_together():
+def test_draw_cells():
     """The Gaussian of `draw_cells` with an envelope of zeros, against a dense one."""
     rng, n = np.random.default_rng(2), 6
     x = np.tril(rng.normal(size=(n, n)))
@@ -99,6 +99,49 @@ def test_paths_and_effects_are_drawn_together():
     # of variances and covariances of independent draws, at most this relative to the variances
     size = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert np.abs((np.cov(draws.T) - covariance) / size).max() < 4.5 * np.sqrt(2 / len(draws))
+
+
+def test_joint_conditional(sampling):
+    """Paths and effects of one sense, the other held at zero: moments on a grid.
+
+    One work is in both periods, the other in the first: two logits of a path, and two effects.
+    """
+    counts = np.array([[4.0, 1.0], [2.0, 0.0], [0.0, 5.0]])
+    periods, works = np.array([0, 0, 1]), np.array([0, 1, 0])
+    sizes = counts.sum(axis=1)
+    each = np.repeat(np.arange(3), sizes.astype(int))
+    data = Snippets.of(
+        sparse.csr_array((each.size, 1)), periods[each], works=works[each], n_periods=2
+    )
+    prior = ModelPrior(kappa_phi=0.5)
+    precision, updates, sd = prior.phi_precision(2), WorkUpdates(data, 2, 1.0), 0.8
+    of_sense = np.zeros((2, 2, 2))
+    of_sense[data.contexts.places, data.contexts.periods] = counts
+    rng, draws = np.random.default_rng(5), np.empty((20_000, 4))
+    arrays = {"phi": np.zeros((1, 2, 2)), "unit_effects": np.zeros((2, 2)), "log_unit_sd": 0.0}
+    state, table = updates.state_of(arrays)
+    for draw in draws:
+        state.phi[..., 1] = state.effects[:, 1] = 0.0
+        updates._put(state, table)
+        given = state.phi, state.effects, of_sense, updates._index, sd
+        work_kernels.draw_contexts(table, *given, precision.diagonal, precision.off, rng)
+        draw[:] = *state.phi[0, :, 0], *state.effects[:, 0]
+    grid = np.linspace(-6, 6, 41)
+    axes = np.meshgrid(*(grid,) * 4, indexing="ij", sparse=True)
+    p = precision.dense()
+    log = -0.5 * (p[0, 0] * axes[0] ** 2 + p[1, 1] * axes[1] ** 2) - p[0, 1] * axes[0] * axes[1]
+    log = log - 0.5 * (axes[2] ** 2 + axes[3] ** 2) / sd**2
+    for t, w, (n, other) in zip(periods, works, counts, strict=True):
+        x = axes[t] + axes[2 + w]
+        log = log + n * np.log(expit(x)) + other * np.log(expit(-x))
+    weight = np.exp(log - logsumexp(log))
+    for i, j in ((0, 0), (1, 1), (2, 2), (3, 3), (0, 1), (0, 2), (1, 2), (0, 3), (2, 3)):
+        pairs = [(draws[:, i] * draws[:, j], axes[i] * axes[j])]
+        pairs += [(draws[:, i], axes[i])] if i == j else []
+        for values, known in pairs:
+            error = values.std() / np.sqrt(sampling.ess(values[None]))
+            # thirteen comparisons, each beyond 4.5 standard errors once in 150,000
+            assert abs(values.mean() - np.sum(weight * known)) < 4.5 * error, (i, j)
 
 
 def test_known_labels_stay():
@@ -228,3 +271,11 @@ def test_works_that_are_all_alike_make_a_small_size():
     model = SenseGibbs(data, 2, ModelPrior(), start=start)
     _, sizes = run(model, 200, each=lambda s: s.works.sd)
     assert np.median(sizes[50:]) < 0.2
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e90])
+def test_scales_beyond_all_bounds_end(scale):
+    """Effects that underflow, or whose squares are large, neither hang nor break a chain."""
+    model = SenseGibbs(of_works(), K, ModelPrior(unit_scale=scale))
+    state, seen = run(model, 5, each=lambda s: s.works.sd)
+    assert np.isfinite(seen).all() and np.isfinite(state.prevalence.x).all()

@@ -16,6 +16,9 @@ from numba import njit
 from ..table_kernels import others, put
 from .kernels import polya_gamma
 
+# Most units of log sd that a slice is as wide as; text needs a few.
+_STEPS = 100
+
 
 class ContextIndex(NamedTuple):
     """Contexts in the order of their works; see `data.Contexts`.
@@ -106,7 +109,8 @@ def draw_contexts(table, phi, effects, counts, index, sd, diagonal, off, rng):
             for c in range(index.firsts[w], index.firsts[w + 1]):
                 if m == 1:
                     continue
-                place, t, cell, h = index.places[c], index.periods[c], index.cells[c], index.sizes[c]
+                place, t = index.places[c], index.periods[c]
+                cell, h = index.cells[c], index.sizes[c]
                 rest[c] = others(table, place, t, k)
                 offset = table.top[place, t] + math.log(rest[c])
                 omega[c] = polya_gamma(h, table.x[place, t, k] - offset, False, rng)
@@ -168,13 +172,18 @@ def slice_size(log_sd, base, deviations, counts, n, squares, scale, rng):
     height = log_density_of_size(log_sd, *given) - rng.standard_exponential()
     low = log_sd - rng.random()
     high = low + 1.0
-    while log_density_of_size(low, *given) > height:
+    down = int(_STEPS * rng.random())
+    up = _STEPS - 1 - down
+    while down > 0 and log_density_of_size(low, *given) > height:
         low -= 1.0
-    while log_density_of_size(high, *given) > height:
+        down -= 1
+    while up > 0 and log_density_of_size(high, *given) > height:
         high += 1.0
+        up -= 1
     while True:
         new = low + (high - low) * rng.random()
-        if log_density_of_size(new, *given) >= height:
+        # not-a-number, too, ends it
+        if not log_density_of_size(new, *given) < height:
             return new
         if new < log_sd:
             low = new

@@ -95,8 +95,10 @@ class WorkUpdates:
         effects = centred(state.effects)
         n, squares = n_works * (n_senses - 1), float(np.vdot(effects, effects))
         log_sd = math.log(state.sd)
-        of_effects = _NONE, _NONE, _NONE, float(n), squares, self.scale
-        log_sd = work_kernels.slice_size(log_sd, *of_effects, rng)
+        # effects that underflow tell nothing of their size
+        if squares > 0.0 or n == 0:
+            of_effects = _NONE, _NONE, _NONE, float(n), squares, self.scale
+            log_sd = work_kernels.slice_size(log_sd, *of_effects, rng)
         # with their levels, of which there are n_works
         level = rng.standard_normal(n_works)[:, None] / math.sqrt(n_senses)
         deviations = effects * math.exp(-log_sd) + level
