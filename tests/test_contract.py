@@ -123,6 +123,8 @@ def cases():
     of_works = covariates | {"units": units}
     draws = ("prevalence", "unit_effects", "unit_sd")
     yield "senses-works", Case(clone(senses), SENSES.counts, draws, of_works, SENSES.counts)
+    estimator = clone(senses).set_params(solver="gibbs")
+    yield "senses-works-gibbs", Case(estimator, SENSES.counts, draws, of_works, SENSES.counts)
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
     for solver in ("hmc", "vi", "laplace", "map"):

@@ -69,7 +69,7 @@ class Senses:
     def samplers(self) -> dict[str, int]:
         """Solvers and kernels that the model has."""
         if self.n_works:
-            return {"hmc": 6, "hmc:nuts": 6}
+            return {"hmc": 6, "hmc:nuts": 6, "gibbs": 12, "gibbs:polya-gamma": 12}
         if self.kind == "interaction":
             return {"hmc": 6, "hmc:nuts": 6}
         hmc = {"hmc": 3, "hmc:nuts": 4}
@@ -302,15 +302,20 @@ class Senses:
             if not streams:
                 streams.extend(generators(seeds, model.n_streams))
             given = {name: np.array(values) for name, values in arrays.items()}
+            if self.n_works:
+                given["log_unit_sd"] = np.log(given["unit_sd"])
             state = model.state_of(given, streams)
             if prior.learns:
                 state.kappa_phi = float(arrays["kappa_phi"])
             # some sweeps of a Metropolis sampler are others
             state.n_sweeps = next(sweeps)
             model.sweep(state, streams, None)
-            out = {"phi": state.prevalence.x, "psi": state.words.x}
+            out = {"phi": state.phi, "psi": state.words.x}
             if prior.learns:
                 out["kappa_phi"] = np.array(state.kappa_phi)
+            if self.n_works:
+                out["unit_effects"] = state.works.effects
+                out["unit_sd"] = np.array(state.works.sd)
             if self._walks:
                 return out
             return out | {"chi": state.chi, "theta": state.theta}

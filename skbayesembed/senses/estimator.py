@@ -395,7 +395,8 @@ class DiSCSenseModel(
         units : array-like of shape (n_snippets,), optional
             Labels of the works, authors, or other units by which snippets were sampled. Prevalences
             then differ between units, and intervals allow for the dependence of snippets of one
-            unit (see Notes). Not with ``solver="gibbs"`` and ``kernel="blockwise"``.
+            unit (see Notes). Not with ``kernel="blockwise"``, ``"uniform"`` and
+            ``"approximate"``.
 
         Returns
         -------

@@ -17,6 +17,9 @@ from ..corpus.units import check_units, sizes_of
 from .data import Snippets
 from .embedding import word_vectors
 
+# Kernels of chains that draw the effects of units.
+_OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
+
 
 @dataclass(frozen=True)
 class Training:
@@ -334,11 +337,12 @@ def _learn_units(estimator, units, n):
     found = check_units(units, n, "snippets")
     if found is None:
         return None, None
-    if estimator.solver == "gibbs" or estimator.kernel == "blockwise":
-        name = "solver='gibbs'" if estimator.solver == "gibbs" else "kernel='blockwise'"
+    allowed = _OF_UNITS.get(estimator.solver)
+    if allowed and estimator.kernel not in ("auto", *allowed):
+        use = " or ".join(repr(name) for name in allowed)
         raise ValueError(
-            f"{name} is not available with units, whose effects it does not draw: use "
-            "solver='hmc' with kernel='hmc' or 'nuts'."
+            f"kernel={estimator.kernel!r} is not available with units, whose effects it does not "
+            f"draw: use {use}."
         )
     labels, index = np.unique(found, return_inverse=True)
     if labels.size < 2:

@@ -147,9 +147,12 @@ def test_mean_of_softmaxes(n, sd):
     np.testing.assert_allclose(mean_softmax(logits, sd).sum(axis=1), 1.0)
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    model = DiSCSenseModel(2, n_starts=2, draws=150, warmup=100, chains=2, random_state=0)
+@pytest.fixture(scope="module", params=["hmc", "gibbs"])
+def fitted(request):
+    options = {"solver": request.param, "n_starts": 2, "thin": "auto"}
+    if request.param == "gibbs":
+        options["thin"] = 8
+    model = DiSCSenseModel(2, draws=150, warmup=100, chains=2, random_state=0, **options)
     return model.fit(DATA.counts, **GIVEN)
 
 
@@ -411,8 +414,21 @@ def test_other_solvers_agree(fitted, solver):
 @pytest.mark.parametrize(
     ("options", "given", "match"),
     [
-        ({"solver": "gibbs"}, {}, "solver='gibbs' is not available with units"),
-        ({"kernel": "blockwise"}, {}, "kernel='blockwise' is not available with units"),
+        (
+            {"solver": "gibbs", "kernel": "uniform"},
+            {},
+            "kernel='uniform' is not available with units, .* use 'metropolis' or 'polya-gamma'",
+        ),
+        (
+            {"solver": "gibbs", "kernel": "approximate"},
+            {},
+            "kernel='approximate' is not available with units",
+        ),
+        (
+            {"kernel": "blockwise"},
+            {},
+            "kernel='blockwise' is not available with units, .* use 'hmc' or 'nuts'",
+        ),
         ({}, {"units": ["one"] * 90}, "units must be two or more, got 1"),
         ({}, {"units": ["one"] * 3}, "units must have one label for each of the 90 snippets"),
     ],

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skbayesembed import DiSCSenseModel
 from skbayesembed.calibration import simulated_ranks, uniformity
 from skbayesembed.datasets import make_senses
 from skbayesembed.inference.advi import mean_field
@@ -112,6 +113,32 @@ def test_hmc_agrees_with_gibbs(kind, labelled):
     ratio = a.std(axis=(0, 1)) / b.std(axis=(0, 1))
     error = np.sqrt(0.5 / ess(a) + 0.5 / ess(b))
     assert np.all(np.abs(np.log(ratio)) < 6 * error + 0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "kernel"), [("disc", "metropolis"), ("disc", "polya-gamma"), ("gasc", "metropolis")]
+)
+def test_hmc_agrees_with_gibbs_on_works(kind, kernel):
+    """Means and standard deviations of prevalences, of effects of units and of their size."""
+    sizes = {"n_periods": 3, "n_genres": 2, "unit_sd": 1.0, "n_units": 14, "kappa_chi": 3.0}
+    # of the psi of random walks, which are as far apart
+    sizes |= {"model": "gasc", "first_psi": 3.0} if kind == "gasc" else {}
+    data = make_senses(300, 20, 2, random_state=1, **sizes)
+    given = {"times": data.times, "genres": data.genres, "units": data.units}
+    common = {"n_starts": 2, "warmup": 300, "chains": 2, "model": kind, "random_state": 0}
+    hmc = DiSCSenseModel(2, draws=1000, thin=2, **common).fit(data.counts, **given).posterior_
+    other = DiSCSenseModel(2, solver="gibbs", kernel=kernel, draws=2000, thin=3, **common)
+    other = other.fit(data.counts, **given).posterior_
+    for name in ("prevalence", "phi", "unit_effects", "unit_sd", "kappa_phi"):
+        a, b = (x.stats[name] if name == "kappa_phi" else x[name] for x in (hmc, other))
+        # the tail of a variance's prior is heavy, and its moments are those of no sample
+        a, b = (np.log(x) if name == "kappa_phi" else x for x in (a, b))
+        # of 78 quantities, correlated: five errors are never passed by chance
+        assert np.abs(z_scores(a, b)).max() < 5, name
+        ratio = np.log(a.std(axis=(0, 1)) / b.std(axis=(0, 1)))
+        error = np.sqrt(0.5 / ess(a) + 0.5 / ess(b))
+        assert np.all(np.abs(ratio) < 6 * error + 0.02), name
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from . import work_kernels as kernels
 from .frame import periods_first
 
 # Size of effects where nothing is known of it yet, as a share of the scale of its prior.
-_FIRST_SIZE = 0.5
+FIRST_SIZE = 0.5
 # What kernels take where works are not known: of one type with what they are, or all densities
 # would be compiled twice.
 _INDEX, _TABLE = np.empty(0, dtype=np.int64), np.empty((0, 0))
@@ -39,7 +39,7 @@ class WorkEffects:
         self.size = self._n + 1
         self._told = np.zeros((contexts.counts.size, self.shape[1]))
         self._sums, self._center = np.zeros((2, *self.shape))
-        self._place, self._width = np.log(self.scale * _FIRST_SIZE), 1.0
+        self._place, self._width = np.log(self.scale * FIRST_SIZE), 1.0
 
     def inform(self, information, power, arrays=None):
         """As of `Paths`; ``information`` is that about the logits of ``contexts`` (C, K)."""
@@ -64,7 +64,7 @@ class WorkEffects:
     def about_phi(self, information, power, n_periods, arrays=None):
         """What data tell of ``phi`` (G, T, K) with effects unknown, of all that they tell."""
         told, c = information["contexts"], self.contexts
-        size = self.scale * _FIRST_SIZE if arrays is None else np.exp(arrays["log_unit_sd"])
+        size = self.scale * FIRST_SIZE if arrays is None else np.exp(arrays["log_unit_sd"])
         left = told - power * told**2 / (size**-2 + power * self._by_work(told)[c.works])
         out = np.zeros((self._n_genres, n_periods, self.shape[1]))
         np.add.at(out, (c.genres, c.periods), left)

@@ -20,6 +20,9 @@ kernels differ in how they draw it (Zafar & Nicholls 2022, Appendix B):
 Three shifts leave the likelihood as it is and are drawn from their exact Gaussian conditionals
 after each update: the level of each softmax row, in prevalence and words, and with
 ``"uniform"`` that of a word in ``chi`` against ``theta``.
+
+Where works have effects on prevalence, there is a softmax row for each work in a genre and period,
+and paths and effects are drawn together (see `works`).
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from ..replication import uniform
 from ..table_kernels import SoftmaxTable
 from . import kernels
 from . import metropolis_kernels as metropolis
+from .works import WorkState, WorkUpdates
 
 # Of the sweeps of "metropolis", every so many is one of "polya-gamma".
 _POLYA_GAMMA_EVERY = 8
@@ -46,13 +50,17 @@ class SenseState:
     Attributes
     ----------
     prevalence, words : SoftmaxTable
-        Of ``phi`` (G, T, K) and of the word logits (K, T, V), with DiSC ``chi[k] + theta[t]``.
+        Of ``phi`` (G, T, K), or where there are works of the logits of their contexts (R, T, K),
+        as `Snippets.mixtures` has them; and of the word logits (K, T, V), with DiSC
+        ``chi[k] + theta[t]``.
     chi, theta : ndarray of shape (K, V) and (T, V), or None
     kappa_phi : float
         Innovation variance of ``phi``, learned in ``"gasc"`` and ``"scan"``.
     senses : ndarray of shape (n_snippets,), int64
-    snippets, tokens : ndarray of shape (G, T, K) and (K, T, V)
-        Snippets and words by sense.
+    snippets, tokens : ndarray of shape (R, T, K) and (K, T, V)
+        Snippets and words by sense; R is G without works.
+    works : WorkState or None
+        ``phi`` and the effects of works, where there are any.
     log_likelihood : float
         With unknown senses summed out.
     n_sweeps : int
@@ -68,9 +76,15 @@ class SenseState:
     senses: np.ndarray
     snippets: np.ndarray
     tokens: np.ndarray
+    works: WorkState | None = None
     log_likelihood: float = np.nan
     n_sweeps: int = 0
     acceptance: float = 1.0
+
+    @property
+    def phi(self):
+        """Prevalence logits, ndarray of shape (G, T, K)."""
+        return self.prevalence.x if self.works is None else self.works.phi
 
 
 class SenseGibbs:
@@ -79,22 +93,25 @@ class SenseGibbs:
     Parameters
     ----------
     data : Snippets
-        K senses, G genres, T periods and V words below; known labels stay fixed.
+        K senses, G genres, T periods, V words and W works below; known labels stay fixed.
     n_senses : int
     prior : ModelPrior
         Not of ``"interaction"``, which has no such conditionals, and with finite variances of first
         periods.
     kernel : {"metropolis", "polya-gamma", "uniform", "approximate"}, default="metropolis"
-        ``"approximate"`` does not draw from the posterior: see the head of this module.
+        ``"approximate"`` does not draw from the posterior: see the head of this module. With
+        works one of the first two.
     start : dict of ndarray, optional
         Where chains start: ``phi`` (G, T, K) and ``chi`` (K, V), ``theta`` (T, V) or ``psi``
-        (K, T, V). Unknown senses are drawn given them; without, they are drawn uniformly.
+        (K, T, V); with works also ``unit_effects`` (W, K) and ``log_unit_sd``. Unknown senses are
+        drawn given them; without, they are drawn uniformly.
 
     Notes
     -----
     The cost of a sweep is linear in the number of tokens times K and in K T V (in K^2 T V and
     K^3 V with many senses).
-    Recorded: ``prevalence`` (G, T, K), ``chi`` and ``theta`` or ``psi``. Traced: ``lp``, the log
+    Recorded: ``prevalence`` (G, T, K), ``chi`` and ``theta`` or ``psi``; with works also ``phi``,
+    ``unit_effects`` and ``unit_sd``, as of `SenseModel`. Traced: ``lp``, the log
     posterior density of the logits, senses summed out, up to the log evidence;
     ``log_likelihood``; a learned ``kappa_phi``.
     """
@@ -110,39 +127,52 @@ class SenseGibbs:
         else:
             self._word_prior = prior.theta_precision(data.n_periods)
         self._log_determinant = self._word_prior.log_determinant()
+        self._rows, of_rows = data.mixtures
+        self._n_rows = len(of_rows)
+        self._works = None
+        if data.works is not None:
+            self._works = WorkUpdates(data, n_senses, prior.unit_scale)
 
     @property
     def shapes(self):
         """Shapes of the logits, dict."""
         data = self.data
         g, t, k, v = data.n_genres, data.n_periods, self.n_senses, data.n_words
-        if self.walks:
-            return {"phi": (g, t, k), "psi": (k, t, v)}
-        return {"phi": (g, t, k), "chi": (k, v), "theta": (t, v)}
+        shapes = {"phi": (g, t, k)}
+        shapes |= {"psi": (k, t, v)} if self.walks else {"chi": (k, v), "theta": (t, v)}
+        if self._works is None:
+            return shapes
+        return shapes | {"unit_effects": self._works.shape, "log_unit_sd": ()}
 
     def init_state(self, rngs):
         """Logits of ``start``, or zero, and senses drawn given them."""
         if self.start is None:
-            return self.state_of({n: np.zeros(shape) for n, shape in self.shapes.items()}, rngs)
+            arrays = {n: np.zeros(shape) for n, shape in self.shapes.items()}
+            return self.state_of(arrays | (self._works.start if self._works else {}), rngs)
         return self.state_of({n: np.array(self.start[n], order="C") for n in self.shapes}, rngs)
 
     def state_of(self, arrays, rngs):
         """The state with these logits, which become its own, and senses drawn given them."""
-        shapes, data = self.shapes, self.data
+        data = self.data
         if self.walks:
             words, chi, theta = arrays["psi"], None, None
         else:
             chi, theta = arrays["chi"], arrays["theta"]
             words = chi[:, None] + theta
+        if self._works is None:
+            works, prevalence = None, SoftmaxTable.of(arrays["phi"])
+        else:
+            works, prevalence = self._works.state_of(arrays)
         state = SenseState(
-            SoftmaxTable.of(arrays["phi"]),
+            prevalence,
             SoftmaxTable.of(words),
             chi,
             theta,
             self.prior.mean_kappa_phi,
             np.empty(data.n_snippets, dtype=np.int64),
-            np.empty(shapes["phi"]),
+            np.empty((self._n_rows, data.n_periods, self.n_senses)),
             np.empty(words.shape),
+            works,
         )
         self._draw_senses(state, rngs[0])
         return state
@@ -161,8 +191,11 @@ class SenseGibbs:
 
     def observe(self, state):
         """``prevalence`` (G, T, K) and the word logits of this draw."""
-        table = state.prevalence
-        seen = {"prevalence": table.weight / table.total[:, :, None]}
+        if self._works is None:
+            table = state.prevalence
+            seen = {"prevalence": table.weight / table.total[:, :, None]}
+        else:
+            seen = self._works.observe(state.works)
         if self.walks:
             return {**seen, "psi": state.words.x.copy()}
         return {**seen, "chi": state.chi.copy(), "theta": state.theta.copy()}
@@ -180,11 +213,14 @@ class SenseGibbs:
     def _draw_prevalence(self, state, rng):
         table = state.prevalence
         precision = self.prior.phi_precision(self.data.n_periods, state.kappa_phi)
-        self._draw_paths(table, state.snippets, precision, rng)
-        kernels.draw_levels(table.x, precision.diagonal, precision.off, rng)
-        table.refresh()
+        if self._works is None:
+            self._draw_paths(table, state.snippets, precision, rng)
+            kernels.draw_levels(table.x, precision.diagonal, precision.off, rng)
+            table.refresh()
+        else:
+            self._works.draw(state.works, table, state.snippets, precision, rng)
         if self.prior.learns:
-            shape, rate = self.prior.kappa_conditional(table.x)
+            shape, rate = self.prior.kappa_conditional(state.phi)
             state.kappa_phi = rate / rng.standard_gamma(shape)
 
     def _draw_words(self, state, rng):
@@ -240,7 +276,7 @@ class SenseGibbs:
     def _draw_senses(self, state, rng):
         data, phi = self.data, state.prevalence
         state.log_likelihood = kernels.draw_senses(
-            (data.indptr, data.words, data.counts, data.periods, data.genres, data.labels),
+            (data.indptr, data.words, data.counts, data.periods, self._rows, data.labels),
             phi.x - phi.log_sums()[:, :, None], state.words.x, state.words.log_sums(),
             rng, state.senses, state.snippets, state.tokens,
         )  # fmt: skip
@@ -248,7 +284,9 @@ class SenseGibbs:
     def _log_prior(self, state):
         prior = self.prior
         precision = prior.phi_precision(self.data.n_periods, state.kappa_phi)
-        value = _log_density(state.prevalence.x, precision, precision.log_determinant())
+        value = _log_density(state.phi, precision, precision.log_determinant())
+        if self._works is not None:
+            value += self._works.log_prior(state.works)
         if prior.learns:
             (a, b), kappa = prior.of_kappa_phi, state.kappa_phi
             value += a * math.log(b) - gammaln(a) - (a + 1) * math.log(kappa) - b / kappa

@@ -228,19 +228,19 @@ def draw_additive(chi, theta, table, counts, sizes, chi_precision, diagonal, off
 def draw_senses(text, log_prevalence, x, log_sum, rng, senses, snippets, tokens):
     """Draw senses[d] with probability proportional to prevalence prod_v p_kv^c_v.
 
-    ``text`` is (indptr, words, counts, periods, genres, labels) of `Snippets`;
-    ``log_prevalence`` (G, T, K), word logits ``x`` (K, T, V) and their log-sums (K, T); known
-    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V). Returns the log
-    likelihood with unknown senses summed out (eq. 9).
+    ``text`` is (indptr, words, counts, periods, rows, labels) of `Snippets`, the rows being those
+    of ``log_prevalence`` (R, T, K): genres, or those of `Snippets.mixtures`. Word logits ``x``
+    (K, T, V) and their log-sums (K, T); known labels are kept. Counts ``snippets`` (R, T, K) and
+    ``tokens`` (K, T, V). Returns the log likelihood with unknown senses summed out (eq. 9).
     """
-    indptr, words, counts, periods, genres, labels = text
+    indptr, words, counts, periods, rows, labels = text
     n_senses = x.shape[0]
     snippets[:] = 0.0
     tokens[:] = 0.0
     a = np.empty(n_senses)
     value = 0.0
     for d in range(periods.size):
-        t, g = periods[d], genres[d]
+        t, g = periods[d], rows[d]
         for k in range(n_senses):
             a[k] = log_prevalence[g, t, k]
             for i in range(indptr[d], indptr[d + 1]):
