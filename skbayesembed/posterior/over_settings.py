@@ -11,7 +11,7 @@ import numpy as np
 from .deciding import NO_DATA, surely
 from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
 from .sources import is_unmixed
-from .tables import Column, Table, cut_lists, dashed
+from .tables import Column, Table, cut_lists, dashed, number
 
 # Entries of a sequence that are printed.
 _MOST_ENTRIES = 3
@@ -274,8 +274,8 @@ class OverSettings(Table):
         # distances are held against a threshold each, on a scale of its own
         if self.proba_of == "prob_exceeds":
             return self._decided(rows)
-        line = f"estimates from {mean.min():.3f} to {mean.max():.3f}"
-        return [f"{line}{self._shared(rows, '{:.3f}'.format)}", *self._decided(rows)]
+        line = f"estimates from {_shown(mean.min())} to {_shown(mean.max())}"
+        return [f"{line}{self._shared(rows, _shown)}", *self._decided(rows)]
 
     def _shared(self, rows, shown):
         """What all intervals of some rows contain, a clause; empty where one has none."""
@@ -361,6 +361,10 @@ def _brief(value, most):
         return f"[{', '.join(shown)}]"
     plain = isinstance(value, str | int | float | bool | range | None)
     return value if plain else type(value).__name__
+
+
+def _shown(value):
+    return number(value, ".3f")
 
 
 def number_of(n: int, what: str) -> str:

@@ -104,6 +104,19 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     return [text(value) for value in values]
 
 
+def number(value: Any, spec: str) -> str:
+    """A number by a format specification; what rounds to zero has no sign.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import number
+    >>> number(-0.0004, "+.3f"), number(-0.0006, "+.3f"), number(float("nan"), "+.3f")
+    ('0.000', '-0.001', 'nan')
+    """
+    text = f"{value:{spec}}"
+    return text.lstrip("+-") if not text.strip("+-0.,") or text == "+nan" else text
+
+
 def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     """How a column is printed whose entries may be missing: by ``spec``, and NaN as a dash.
 
@@ -113,7 +126,7 @@ def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     >>> dashed(".1f")([2.0, float("nan")])
     ['2.0', '-']
     """
-    return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
+    return lambda values: ["-" if np.isnan(value) else number(value, spec) for value in values]
 
 
 def cut_list(label: str) -> str:
@@ -205,8 +218,8 @@ class Column(NamedTuple):
         if np.ndim(value) and np.isnan(value).all():
             return "-"
         if np.ndim(value):
-            return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
-        return f"{value:{self.show}}"
+            return f"[{number(value[0], self.show)}, {number(value[1], self.show)}]"
+        return number(value, self.show)
 
     def series(self) -> dict[str, Any]:
         """Columns that a data frame has of this one, a dict of arrays by name."""
@@ -536,7 +549,7 @@ def readable_numbers(values: np.ndarray) -> list[str]:
     size = np.abs(values[np.isfinite(values) & (values != 0)])
     # fixed point where it shows every entry, otherwise significant digits
     plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)
-    return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
+    return [number(v, ".3f" if plain else ".3g") for v in values]
 
 
 def entry_labels(

@@ -23,7 +23,7 @@ from ..posterior.sentences import (
     with_signs,
 )
 from ..posterior.sources import from_units
-from ..posterior.tables import Column, Table, dashed, p_values, repeated
+from ..posterior.tables import Column, Table, dashed, number, p_values, repeated
 
 # What the length of a coefficient is called beside the axes.
 LENGTH = "length"
@@ -182,11 +182,13 @@ class MeaningEffects(Table):
         digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
         signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
         effects = [
-            f"{x:{sign}.{digits}f}" for x, sign in zip(self.mean.ravel(), signs, strict=True)
+            number(x, f"{sign}.{digits}f") for x, sign in zip(self.mean.ravel(), signs, strict=True)
         ]
         ranges = [
-            "-" if np.isnan(low) else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
-            for (low, high), sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
+            "-"
+            if np.isnan(ends[0])
+            else f"[{', '.join(number(end, f'{sign}.{digits}f') for end in ends)}]"
+            for ends, sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
         ]
         return [
             Column("axis", list(self.axes) * n, ("axis",), left=True),
