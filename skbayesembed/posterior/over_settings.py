@@ -72,6 +72,10 @@ class OverSettings(Table):
     threshold : ndarray of shape (n_rows,) or None
         Threshold of each distance, which depends on the setting unless it was given; None if the
         answers have none.
+    of_units : int or None
+        Number of units that intervals are for another sample of, if it is the same for all.
+    units_name : str or None
+        Name of the column in which the units were given.
     sentence : str
         The table in words, to be copied.
     sentences : dict of str to str
@@ -93,6 +97,8 @@ class OverSettings(Table):
     threshold: np.ndarray | None = None
     # The title with all words of lists.
     _whole: str | None = None
+    of_units: int | None = None
+    units_name: str | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -129,7 +135,7 @@ class OverSettings(Table):
         told = self._decided(rows) if rows.size > 1 else []
         parts = [text, capital("; ".join(told))] if told else [text]
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
-        return ended(". ".join(parts), self.source, several=True)
+        return ended(". ".join(parts), self.source, found=self, several=True)
 
     def _answers_on(self, entry):
         """Rows with an answer about an entry, and whether each of them has no data."""
@@ -224,11 +230,11 @@ class OverSettings(Table):
     def _marked(self):
         """Each note once, with its number, a list of texts."""
         lines = []
-        for text, number in self._marks().items():
+        for text, mark in self._marks().items():
             alike = [note for note in self.notes if _NUMBER.sub("", note) == text]
             shown = alike[0] if len(alike[0]) <= _NOTE else alike[0][:_NOTE] + " ..."
             more = " [other figures in other rows]" if len(set(alike)) > 1 else ""
-            lines.append(f"({number}) {shown}{more}")
+            lines.append(f"({mark}) {shown}{more}")
         return lines
 
     def _series(self):

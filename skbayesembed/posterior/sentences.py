@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from .deciding import SURE
-from .sources import FEW_UNITS, INDEPENDENT, OTHERS, is_unmixed, units_in_words
+from .sources import (
+    FEW_UNITS,
+    INDEPENDENT,
+    OTHERS,
+    is_unmixed,
+    sampled_units,
+    units_in_words,
+)
 from .tables import bounded, number, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
@@ -243,7 +250,7 @@ def ended(
         As of `sources.source_of`.
     n_units : float
         Effective units that the interval rests on.
-    found : Answer, optional
+    found : Answer or Table, optional
         That knows of its units.
     several : bool
         Whether there are several intervals.
@@ -254,6 +261,9 @@ def ended(
     >>> ended("The cosine is 0.1 (90% interval 0.0 to 0.2)", "units", 2.0)
     'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval is for another sample of units of \
 the same kind; it rests on fewer than 3 effective units, so it is rough.'
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> ended("It rose", "posterior, other units", found=Result({}, About(units_name="speaker")))
+    'It rose. The interval allows for other speakers.'
     >>> ended("The cosine is 0.1 (no interval)", "unmixed")
     'The cosine is 0.1 (no interval). The chains have not mixed, so this answer is not to be used.'
     """
@@ -261,9 +271,8 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
         return f"{text}. {_UNUSABLE}."
     kinds, parts = (source or "").split(", "), [text]
     if "units" in kinds:
-        of = getattr(found, "of_units", None), getattr(found, "units_name", None)
-        parts.append(another_sample(*of))
-    parts += [_RESTS_ON[kind] for kind in kinds if kind in _RESTS_ON]
+        parts.append(another_sample(*sampled_units(found)))
+    parts += [_rests_on(kind, found) for kind in kinds if kind in _RESTS_ON]
     if n_units < FEW_UNITS:
         it = "; it" if len(parts) > 1 else ". The interval"
         parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
@@ -271,6 +280,15 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
     if several:
         parts[1:] = [part.replace("The interval ", "Each interval ") for part in parts[1:]]
     return f"{'. '.join(parts)}."
+
+
+def _rests_on(kind, found):
+    """What an interval allows for, a sentence without its full stop; units go by their name."""
+    text, (_, name) = _RESTS_ON[kind], sampled_units(found)
+    if kind != OTHERS or name is None:
+        return text
+    others = units_in_words(2, name).removeprefix("2 ")
+    return text.replace("units of the same kind", others)
 
 
 def step_of(term: str, sd: float | None = None, *, standardized: bool = False) -> str:

@@ -150,7 +150,8 @@ class MeaningEffects(Table):
             p=p,
             sides=sides,
         )
-        rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
+        sample = another_sample(self.n_units, self.units_name)
+        rest = with_sample(sample, f"the regression has {self._about()}", p)
         known = ["The vectors of its contexts are taken as known"]
         if i == 0 and self._is_cut_off()[j]:
             known.append(f"p is of {self._test()}, and the interval is cut off at 0")
