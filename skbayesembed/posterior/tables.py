@@ -192,6 +192,8 @@ class Column(NamedTuple):
         Whether cells are aligned on the left.
     few : ndarray of bool of shape (n_rows,) or None
         Rows about which there are too few data, printed as a dash.
+    texts : list of str of length n_rows or None
+        What is printed, where that depends on other columns; else values are, as ``show`` says.
     """
 
     head: str
@@ -200,11 +202,14 @@ class Column(NamedTuple):
     show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
     few: np.ndarray | None = None
+    texts: list[str] | None = None
 
     def cells(self, rows: Sequence[int]) -> list[str]:
         """Texts of the cells in some rows, a list."""
         values = [self.values[i] for i in rows]
-        if callable(self.show):
+        if self.texts is not None:
+            texts = [self.texts[i] for i in rows]
+        elif callable(self.show):
             texts = self.show(np.asarray(values))
         else:
             texts = [self._cell(value) for value in values]

@@ -312,7 +312,8 @@ def _not_mixed(posterior):
         f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
         "shares of these topics, and effects on them, have no intervals. Where topics are "
-        f"features, or settings are searched for, solver='vi' needs no mixing; else: {_to_mix(posterior, index)}."
+        f"features, or settings are searched for, solver='vi' needs no mixing; else: "
+        f"{_to_mix(posterior, index)}."
         f"{within(posterior)}"
     )
 
