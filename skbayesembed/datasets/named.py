@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,12 +58,12 @@ class NamedArray(np.ndarray):
         self.name = getattr(other, "name", None)
 
     def __reduce__(self) -> Any:
-        build, arguments, state = super().__reduce__()
+        build, arguments, state = cast("tuple", super().__reduce__())
         return build, arguments, (state, self.name)
 
     def __setstate__(self, state: Any) -> None:
         inner, self.name = state
         super().__setstate__(inner)
 
-    def __deepcopy__(self, memo: dict) -> NamedArray:
+    def __deepcopy__(self, memo: dict[int, Any] | None) -> NamedArray:
         return NamedArray.of(super().__deepcopy__(memo), self.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ from .sources import notes_on
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 # Standard deviations below this share of the largest are those of rounding.
 _ROUNDING = 1e-10
@@ -148,6 +150,18 @@ def cut_list(label: str) -> str:
     return _ARROW.join(ends)
 
 
+def quoted_each(label: str) -> str:
+    """A list of words with each of them in quotation marks.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import quoted_each
+    >>> quoted_each("oak, elm")
+    "'oak', 'elm'"
+    """
+    return _COMMA.join(repr(word) for word in label.split(_COMMA))
+
+
 def cut_lists(labels: Iterable[str]) -> list[str]:
     """The same of each label of a column."""
     return [cut_list(str(label)) for label in labels]
@@ -173,6 +187,24 @@ def both_amounts(first: Iterable[float], second: Iterable[float]) -> list[str]:
 def p_values(values: Iterable[float]) -> list[str]:
     """Texts of p-values: those below a thousandth as ``"<0.001"``."""
     return bounded(values, 3, both=False)
+
+
+def labels_in_print(values: ArrayLike) -> list[str]:
+    """Texts of labels; dates have no time of day where they have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.posterior.tables import labels_in_print
+    >>> labels_in_print(np.array(["1790-01-08"], "datetime64[ns]")), labels_in_print([1850])
+    (['1790-01-08'], ['1850'])
+    """
+    given = np.asarray(values)
+    if given.dtype.kind == "M" and np.datetime_data(given.dtype)[0] not in ("Y", "M"):
+        return [str(text) for text in np.datetime_as_string(given, unit="auto")]
+    dated = (datetime.datetime, np.datetime64)
+    texts = (str(x).removesuffix(" 00:00:00") if isinstance(x, dated) else str(x) for x in given)
+    return list(texts)
 
 
 class Column(NamedTuple):
