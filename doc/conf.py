@@ -60,10 +60,12 @@ plot_include_source = True
 plot_html_show_source_link = False
 plot_html_show_formats = False
 plot_formats = [("png", 200)]
-_link = f"`Repository <{repository()}>`__." if repository() else ""
+_link = "Sources and tests are in :doc:`the repository </contributing>`."
+if repository():
+    _link = f"`Repository <{repository()}>`__."
 rst_prolog = f"""
 .. |texts of figures| replace:: {figure_fits.SAYS}
-.. |repository| replace:: {_link or "Sources, tests and issues are in the repository."}
+.. |repository| replace:: {_link}
 """
 
 html_theme = "pydata_sphinx_theme"

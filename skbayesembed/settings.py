@@ -30,6 +30,7 @@ from .posterior.over_settings import (
     number_of,
 )
 from .posterior.sentences import joined
+from .posterior.sources import sampled_units
 
 # Seconds from which on each setting that begins is told of.
 _PATIENCE = 20.0
@@ -152,15 +153,15 @@ def over_settings(
     ]
     params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
     interval, errors, proba, p_value, threshold, verdicts = more
-    titles, probs, sources, names, wholes = (
-        _common(one[i] for one in found) for i in (2, 3, 4, 5, 6)
+    titles, probs, sources, names, wholes, units = (
+        _common(one[i] for one in found) for i in range(2, 8)
     )
     proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
     interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
-        _where_any(errors), wholes,
+        _where_any(errors), wholes, *(units or (None, None)),
     )  # fmt: skip
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
@@ -283,7 +284,9 @@ class _Turn(NamedTuple):
 
 
 def _ask(estimator, X, question, fit_params, turn):
-    """Rows of an answer, a note, its title, probability and source, what ``proba`` is, whole title.
+    """What an answer is.
+
+    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units.
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
@@ -307,7 +310,7 @@ def _ask(estimator, X, question, fit_params, turn):
     note = " ".join(dict.fromkeys(str(one.message) for one in caught))
     about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
     whole = getattr(answer, "_whole", None)
-    return rows, note, *about, _name_of_probability(answer), whole
+    return rows, note, *about, _name_of_probability(answer), whole, sampled_units(answer)
 
 
 def _fitted(estimator, X, fit_params):
@@ -324,7 +327,7 @@ def _fitted(estimator, X, fit_params):
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
     row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
-    return [row], note, *[None] * 5
+    return [row], note, *[None] * 6
 
 
 def _tell_turn(turn):

@@ -15,6 +15,8 @@ from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit
 from .posterior.sentences import (
     another_sample,
     capital,
+    decimals,
+    digits_to_tell,
     effect,
     ended,
     interval_in_words,
@@ -26,7 +28,7 @@ from .posterior.sentences import (
     with_signs,
 )
 from .posterior.sources import from_units, later_name, units_in_words
-from .posterior.tables import Column, Table, dashed, p_values
+from .posterior.tables import Column, Table, dashed, number, p_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
 # and units a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
 _FEWEST_FREE, _FEWEST_UNITS = 4.0, 2
+# Digits after the point in print, beyond which numbers have an exponent.
+_MOST_DIGITS = 6
 # Share of a term that others explain, above which it is said.
 _MUCH = 0.8
 # What tables say of the error of features.
@@ -262,17 +266,27 @@ class Regression(Table):
         return [
             Column("term", list(self.terms), ("term",), left=True),
             *per,
-            Column("slope", self.mean, ("slope",), ".4g"),
-            Column("se", known_errors(self.sd, self.freedom), ("se",), dashed(".3g")),
-            Column("units", self.sd_units, ("se_units",), ".3g"),
-            Column("features", self.sd_features, ("se_features",), ".3g"),
-            Column(interval, self.interval, ("low", "high"), ".4g", left=True),
+            self._alike("slope", self.mean, "slope"),
+            self._alike("se", known_errors(self.sd, self.freedom), "se"),
+            self._alike("units", self.sd_units, "se_units"),
+            self._alike("features", self.sd_features, "se_features"),
+            self._alike(interval, self.interval, "low", "high", left=True),
             Column("df", self.freedom, ("df",), dashed(".1f")),
             Column("p", self.p_value, ("p_value",), p_values),
             Column("verdict", self._surely(), ("verdict",), left=True),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
             Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
         ]
+
+    def _alike(self, head, values, *names, left=False):
+        """A column whose numbers have as many digits after the point as others of their row."""
+        texts = []
+        for j, row in enumerate(values):
+            size = self.sd[j] if 0 < self.sd[j] < np.inf else abs(self.mean[j])
+            show = dashed(_spec_of(size, self.interval[j]))
+            ends = show(np.atleast_1d(row))
+            texts.append(ends[0] if ends[0] == "-" or len(ends) == 1 else f"[{', '.join(ends)}]")
+        return Column(head, values, names, left=left, texts=texts)
 
     def _surely(self):
         """Verdicts in print."""
@@ -346,10 +360,12 @@ class Regression(Table):
             return []
         found = [f"R-squared at the mean features: {self.r_squared:.2f}"]
         if self.constant is not None and not (self.standardized or np.isnan(self.constant_sd)):
+            spec = _spec_of(self.constant_sd or abs(self.constant), ())
+            values = number(self.constant, spec), number(self.constant_sd, spec)
             found.insert(
                 0,
                 f"constant, the {'probability' if self.truth_value else 'mean'} where all terms "
-                f"are zero: {self.constant:.4g}, se {self.constant_sd:.3g}",
+                f"are zero: {values[0]}, se {values[1]}",
             )
         return [f"({'; '.join(found)})"]
 
@@ -384,6 +400,18 @@ class Regression(Table):
             return []
         shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
         return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
+
+
+def _spec_of(size, interval):
+    """Format of the numbers of a row: three significant digits of its standard error.
+
+    Or more, where an end of its interval would be rounded to zero.
+    """
+    digits = decimals(size / 10.0, most=_MOST_DIGITS + 1)
+    if digits > _MOST_DIGITS:
+        return ".2e"
+    ends = [abs(end) for end in interval if np.isfinite(end)]
+    return f".{digits_to_tell(ends, digits, _MOST_DIGITS)}f"
 
 
 def _enough(table):

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    over_settings,
+)
 from skbayesembed.datasets import extract_snippets
 
 TEXTS = [
@@ -77,6 +85,44 @@ def test_static_embeddings(frame):
     assert said[0].replace("6 speakers", "units of the same kind") == said[1]
     assert found.report().find("units") == "6 (speaker)" and plain.units_name_ is None
     np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
+
+
+def test_all_sentences_on_words_call_units_by_their_name(frame):
+    df = frame(DATA)
+    model = BayesianSGNS(2, **SHORT, prior_precision=0.1).fit(df["text"], units=df["speaker"])
+    axis = model.axis("river", "money")
+    said = [
+        model.similarity("river", "money").sentence,
+        model.most_similar("river", 2).sentence,
+        model.analogy("river", "bank", "money", n=2).sentence,
+        model.nearer("river", ["bank", "money"]).sentence,
+        model.project(["bank"], axis).sentences["bank"],
+        over_settings(
+            model, df["text"], lambda m: m.most_similar("river", 2), {"window": [2]},
+            units=df["speaker"],
+        ).sentence,
+    ]  # fmt: skip
+    year = {"late": np.array(DATA["year"]) == 2000}
+    effects = model.effects(df["text"], year, df["speaker"], word="bank")
+    said.append(effects.sentences["length", "late"])
+    for text in said:
+        assert " for another sample of 6 speakers" in text, text
+    table = model.set_params(uncertainty="model").most_similar("river", 2)
+    assert table.of_units is None and "speakers" not in table.sentence
+
+
+def test_sentences_on_senses_call_units_by_their_name(frame):
+    df = frame(DATA)
+    options = {"n_starts": 2, "warmup": 50, "draws": 50, "chains": 1, "random_state": 0}
+    model = DiSCSenseModel(2, feature_names=WORDS, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(COUNTS, times=df["year"], units=df["speaker"])
+    model.posterior_.attrs["converged"] = True  # as of chains that are long enough
+    said = [model.prevalence_change(0, 1999, 2000).sentence, model.emergence(0, 0.3).sentence]
+    said += model.prevalence_info(units="all").sentences.values()
+    for text in said:
+        assert "allows for other speakers" in text, text
 
 
 @pytest.mark.parametrize("times", ["day", "year", "iso"])

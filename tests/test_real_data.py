@@ -10,6 +10,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.datasets import fetch_inaugural, fetch_state_of_the_union
 
 pandas = pytest.importorskip("pandas")
 DATA = os.environ.get("SKBAYESEMBED_DATA")
@@ -35,6 +36,14 @@ def test_addresses_as_a_count_matrix():
     assert model.posterior_.attrs["max_rhat"] < 1.05
     assert model.posterior_.stats["acceptance"].mean() > 0.8
     assert model.score(counts) > np.log(0.5)
+
+
+def test_presidents_are_people():
+    table("inaugural", "inaugural.csv.gz")  # skips where there are no data
+    found = fetch_inaugural()
+    assert len(found.data) == 59 and len(set(found.president)) == 40
+    found = fetch_state_of_the_union()
+    assert len(found.data) == 240 and len(set(found.president)) == 42
 
 
 @pytest.mark.slow

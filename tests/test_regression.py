@@ -1,5 +1,6 @@
 """Regressions on features that are known by draws."""
 
+import re
 import warnings
 
 import numpy as np
@@ -142,10 +143,10 @@ def test_table():
         assert one.r_squared == pytest.approx(1 - np.var(left) / np.var(y > 0))
         assert one.constant == pytest.approx(by_hand[-1]) and 0 < one.constant_sd < 1
         assert one.to_frame().attrs["constant_se"] == one.constant_sd
-    assert (
-        "(constant, the probability where all terms are zero: "
-        f"{plain.constant:.4g}, se {plain.constant_sd:.3g}; R-sq" in repr(plain)
-    )
+    told = re.search(r"where all terms are zero: ([-\d.]+), se ([\d.]+); R-sq", repr(plain))
+    assert float(told[1]) == pytest.approx(plain.constant, abs=2e-3)
+    assert float(told[2]) == pytest.approx(plain.constant_sd, rel=1e-2)
+    assert len({len(text.split(".")[1]) for text in told.groups()}) == 1
     assert "constant" not in repr(scaled) and "(R-squared at the mean features: " in repr(scaled)
     assert "slopes of P('outcome' is true) per standard deviation" in repr(
         scaled
@@ -422,3 +423,22 @@ def test_features_that_rest_on_units():
         assert len(told) == (units is not None)
         if told:
             assert "features rest on 6 units, and documents count as 18" in str(told[0].message)
+
+
+def test_numbers_of_a_row_have_as_many_digits():
+    """Features on scales far apart: digits follow the standard error of each row."""
+    rng = np.random.default_rng(5)
+    shares = rng.normal(size=(N, 3)) * [0.01, 1.0, 1e2]
+    draws = shares * (1.0 + 0.1 * rng.normal(size=(40, N, 3)))
+    table = regress(draws, shares[:, 1] + rng.normal(size=N), UNITS, error="berkson")
+    for line, sd, mean in zip(repr(table).splitlines()[2:5], table.sd, table.mean, strict=True):
+        cells = re.split("feature \\d +", line)[1]
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", cells)[:6]  # slope, se and its parts, both ends
+        assert len({len(text.partition(".")[2]) for text in numbers}) == 1, line
+        assert float(numbers[0]) == pytest.approx(mean, abs=0.01 * sd)
+        assert float(numbers[1]) == pytest.approx(sd, rel=0.01)
+    frame = table.to_frame()
+    np.testing.assert_array_equal(frame["slope"], table.mean)
+    np.testing.assert_array_equal(frame["high"], table.interval[:, 1])
+    tiny = regress(draws[..., 2:] * 1e8, shares[:, 1] + rng.normal(size=N), UNITS, error="berkson")
+    assert re.search(r"feature 0 +-?\d\.\d\de-", repr(tiny))

@@ -166,7 +166,7 @@ class _Shown:
 
 
 def _shortened(estimator):
-    """The estimator with a few entries of long lists, sets (sorted) and dicts, for print alone."""
+    """The estimator with few entries of long lists, arrays, sets (sorted) and dicts, for print."""
     given = estimator.get_params(deep=False)
     return type(estimator)(**{name: _short(value) for name, value in given.items()})
 
@@ -177,6 +177,8 @@ def _short(value):
     ):
         # sorts sets
         return _Shown(reprlib.repr(value))
+    if isinstance(value, np.ndarray) and value.ndim == 1 and value.size > _MOST_SHOWN:
+        return _Shown(f"array({reprlib.repr(value.tolist())})")
     return value
 
 

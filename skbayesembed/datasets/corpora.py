@@ -128,7 +128,9 @@ def fetch_inaugural(
             Year of each address.
         president : list of str
             Family names, with initials if two presidents share one, so that they can serve as
-            units. The list has the attribute ``name``, ``"president"``, by which answers call them.
+            units: ``"J. Adams"`` and ``"J. Q. Adams"``. There are 40, since both terms of a
+            president have one label. The list has the attribute ``name``, ``"president"``, by which
+            answers call them.
         DESCR : str
             Source and license.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 
 class NamedList(list):
-    """A list of labels with the name of its column.
+    """A list of labels with the name of its column, which slices and copies keep.
 
     Examples
     --------
@@ -17,15 +17,25 @@ class NamedList(list):
     >>> found = NamedList(["Adams", "Taft"], "president")
     >>> found, found.name
     (['Adams', 'Taft'], 'president')
+    >>> found[1:].name
+    'president'
     """
 
     def __init__(self, values: Iterable, name: str) -> None:
         super().__init__(values)
         self.name = name
 
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return NamedList(found, self.name) if isinstance(index, slice) else found
+
+    def copy(self) -> NamedList:
+        """A list of the same labels and name."""
+        return self[:]
+
 
 class NamedArray(np.ndarray):
-    """The same as an array, parts of which keep the name.
+    """The same as an array, whose parts and copies keep the name, also those in other processes.
 
     Examples
     --------
@@ -38,7 +48,7 @@ class NamedArray(np.ndarray):
     name: str | None = None
 
     @classmethod
-    def of(cls, values: np.ndarray, name: str) -> NamedArray:
+    def of(cls, values: np.ndarray, name: str | None) -> NamedArray:
         """An array with a name."""
         found = np.asarray(values).view(cls)
         found.name = name
@@ -46,3 +56,14 @@ class NamedArray(np.ndarray):
 
     def __array_finalize__(self, other: Any) -> None:
         self.name = getattr(other, "name", None)
+
+    def __reduce__(self) -> Any:
+        build, arguments, state = cast("tuple", super().__reduce__())
+        return build, arguments, (state, self.name)
+
+    def __setstate__(self, state: Any) -> None:
+        inner, self.name = state
+        super().__setstate__(inner)
+
+    def __deepcopy__(self, memo: dict[int, Any] | None) -> NamedArray:
+        return NamedArray.of(super().__deepcopy__(memo), self.name)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..posterior.representatives import SNIPPET_WIDTH, cut_around, in_lines
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, labels_in_print
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ class SnippetTable(Table):
             if found[entry] is not None
         }
         columns = [
-            Column(name, values, (name,), _texts, left=values.dtype.kind not in "iuf")
+            Column(name, values, (name,), labels_in_print, left=values.dtype.kind not in "iuf")
             for name, values in given.items()
         ]
         return [*columns, Column("passage", found.passages, ("passage",), _cut, left=True)]
@@ -95,10 +95,6 @@ class SnippetTable(Table):
     def _series(self):
         more = {"position": "positions", "snippet": "snippets", "sentence": "sentences"}
         return super()._series() | {name: self._found[entry] for name, entry in more.items()}
-
-
-def _texts(values):
-    return [str(value) for value in values]
 
 
 def _cut(passages):

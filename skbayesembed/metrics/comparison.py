@@ -194,7 +194,7 @@ class Comparison(Table):
         if self.of_units:
             per = self.scored or "pair of words, snippet or token"
             scale = f"(elpd: the mean over {self.n} units of their scores, per {per}"
-            guess = f"; probabilities of 1/2 for all pairs score {np.log(0.5):.4f}"
+            guess = f"; probabilities of 1/2 for all pairs score {np.log(0.5):.{self._digits()}f}"
             return f"{scale}{guess if self.scored == PAIR else ''})"
         scale = f"(elpd: a sum over {self.n:,} observations)"
         return scale if self.note is None else f"{scale}\n{self.note}"
@@ -213,7 +213,8 @@ class Comparison(Table):
         if len(texts) > _MOST_NAMES:
             texts[_MOST_NAMES - 1 : -1] = [".."]
         shares = ", ".join(texts)
-        return [f"(gain over guessing: {best:.4f} of {str(self.names[0])!r}, of which {shares})"]
+        gain = f"{best:.{self._digits()}f} of {str(self.names[0])!r}"
+        return [f"(gain over guessing: {gain}, of which {shares})"]
 
     def _verdict_line(self):
         """What differences come to, a line."""

@@ -15,16 +15,18 @@ from .canvas import WIDTH, Display, names_for, numbers_of
 from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places
 
 # Panels side by side in the width of a column, and the width of each beyond, in inches.
-_SIDE_BY_SIDE, _PANEL = 2, 1.1
+_SIDE_BY_SIDE, _PANEL = 2, 1.6
 # First words of a topic that it is called by.
 _FIRST = 3
+# Tables that another display draws.
+_OTHERS = {"MeaningEffects": "effects on a word", "Regression": "slopes of regress"}
 
 
 class EffectsDisplay(Display):
     """Effects of covariates on the shares of topics: a panel for each term, a row for each topic.
 
-    Panels share the rows. Each has a scale of its own, because terms have different units. With one
-    term the p-values are beside the rows.
+    Panels share the rows. Each has a scale of its own, because terms have different units, and
+    p-values beside the rows.
 
     Parameters
     ----------
@@ -96,8 +98,8 @@ class EffectsDisplay(Display):
         Raises
         ------
         TypeError
-            If the result is not a table of effects on topics. Effects on a word are drawn by
-            `ForestDisplay`.
+            If the result is not a table of effects on topics. Effects on a word, and slopes of
+            `regress`, are drawn by `ForestDisplay`.
         ValueError
             If there is no such term or topic.
 
@@ -119,11 +121,9 @@ class EffectsDisplay(Display):
         ['trade', 'war']
         """
         if type(result).__name__ != "TopicEffects":
-            other = (
-                ": effects on a word are drawn by ForestDisplay.from_result(result)"
-                if type(result).__name__ == "MeaningEffects"
-                else ""
-            )
+            other = _OTHERS.get(type(result).__name__, "")
+            if other:
+                other = f": {other} are drawn by ForestDisplay.from_result(result)"
             raise TypeError(
                 "result must be a table of effects on topics, as GaussianLDA.effects returns it, "
                 f"got {type(result).__name__}{other}."
@@ -185,9 +185,9 @@ class EffectsDisplay(Display):
             self.intervals_.append(made.intervals)
             reference(axes, 0.0)
             axes.set_title(str(found.terms[j]), loc="left")
-        if len(rows) == 1 and not hollow.all():
-            p = np.where(hollow, "", p_values(found.p_value[rows[0], chosen]))
-            beside(panels[0], "p", p.tolist(), places=row_places(labels))
+            if not hollow.all():
+                p = np.where(hollow, "", p_values(found.p_value[j, chosen]))
+                beside(axes, "p", p.tolist(), places=row_places(labels))
         if self._owned:
             self.figure_.supxlabel(below)
         else:

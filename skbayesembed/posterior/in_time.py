@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.warnings import warn_user
 from .sentences import chance
+from .tables import number
 
 # Probability from which on autocorrelation is said to have been found.
 _FOUND = 0.5
@@ -138,7 +139,7 @@ def warn_of_alternation(found: InTime, sampled: str) -> None:
 
 def _spanned(values):
     """A number, or the smallest and the largest of several."""
-    ends = (f"{end(values):.2f}".replace("-0.00", "0.00") for end in (np.nanmin, np.nanmax))
+    ends = (number(end(values), ".2f") for end in (np.nanmin, np.nanmax))
     return " to ".join(dict.fromkeys(ends))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .deciding import NO_DATA, SURE, surely
 from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
 from .sources import is_unmixed
-from .tables import Column, Table, cut_lists, dashed
+from .tables import Column, Table, cut_lists, dashed, number
 
 # Entries of a sequence that are printed.
 _MOST_ENTRIES = 3
@@ -78,6 +78,10 @@ class OverSettings(Table):
     interval_mcse : ndarray of shape (n_rows, 2) or None
         Monte Carlo errors of the ends of the intervals, NaN where an answer has none; None if no
         answer has them.
+    of_units : int or None
+        Number of units that intervals are for another sample of, if it is the same for all.
+    units_name : str or None
+        Name of the column in which the units were given.
     sentence : str
         The table in words, to be copied.
     sentences : dict of str to str
@@ -100,6 +104,8 @@ class OverSettings(Table):
     interval_mcse: np.ndarray | None = None
     # The title with all words of lists.
     _whole: str | None = None
+    of_units: int | None = None
+    units_name: str | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -139,7 +145,7 @@ class OverSettings(Table):
         told = self._decided(rows) if rows.size > 1 else []
         parts = [text, capital("; ".join(told))] if told else [text]
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
-        return ended(". ".join(parts), self.source, several=True)
+        return ended(". ".join(parts), self.source, found=self, several=True)
 
     def _answers_on(self, entry):
         """Rows with an answer about an entry, and whether each of them has no data."""
@@ -241,11 +247,11 @@ class OverSettings(Table):
     def _marked(self):
         """Each note once, with its number, a list of texts."""
         lines = []
-        for text, number in self._marks().items():
+        for text, mark in self._marks().items():
             alike = [note for note in self.notes if _NUMBER.sub("", note) == text]
             shown = alike[0] if len(alike[0]) <= _NOTE else alike[0][:_NOTE] + " ..."
             more = " [other figures in other rows]" if len(set(alike)) > 1 else ""
-            lines.append(f"({number}) {shown}{more}")
+            lines.append(f"({mark}) {shown}{more}")
         return lines
 
     def _series(self):
@@ -291,8 +297,8 @@ class OverSettings(Table):
         # distances are held against a threshold each, on a scale of its own
         if self.proba_of == "prob_exceeds":
             return self._decided(rows)
-        line = f"estimates from {mean.min():.3f} to {mean.max():.3f}"
-        return [f"{line}{self._shared(rows, '{:.3f}'.format)}", *self._decided(rows)]
+        line = f"estimates from {_shown(mean.min())} to {_shown(mean.max())}"
+        return [f"{line}{self._shared(rows, _shown)}", *self._decided(rows)]
 
     def _shared(self, rows, shown):
         """What all intervals of some rows contain, a clause; empty where one has none."""
@@ -384,6 +390,10 @@ def _brief(value, most):
         return f"[{', '.join(shown)}]"
     plain = isinstance(value, str | int | float | bool | range | None)
     return value if plain else type(value).__name__
+
+
+def _shown(value):
+    return number(value, ".3f")
 
 
 def number_of(n: int, what: str) -> str:

@@ -137,6 +137,8 @@ def _how(estimator, name):
 def _brief(value):
     """The beginning of the text of a value, on one line."""
     # of long sequences and tables a few entries
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
     text = " ".join(reprlib.repr(value).split())
     return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}.."
 
@@ -176,7 +178,8 @@ def _vectors(estimator, attrs):
     # topics have no other words than those with a vector
     having = f"all {n_words} (others are left out)"
     if "words_without_vector" in attrs:
-        having = f"{round((1.0 - attrs['words_without_vector']) * n_words)} of {n_words}"
+        n = round((1.0 - attrs["words_without_vector"]) * n_words)
+        having = f"all {n_words}" if n == n_words else f"{n} of {n_words}"
     return {
         "vectors": described(embedding),
         "dimensions of the vectors": n_dims,

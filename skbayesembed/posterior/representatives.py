@@ -11,7 +11,7 @@ import numpy as np
 
 from .naming import named
 from .sources import note_on_means
-from .tables import Column, Table
+from .tables import Column, Table, labels_in_print
 
 # Characters that are printed of a document, from its beginning.
 _PRINTED = 70
@@ -107,7 +107,7 @@ class Representatives(Table):
         columns = [Column(what, self.index, (what,), "d")]
         known = {"time": self.times, "period": self.periods, "unit": self.units}
         columns += [
-            Column(name, values, (name,), _texts, left=name == "unit")
+            Column(name, values, (name,), labels_in_print, left=name == "unit")
             for name, values in known.items()
             if values is not None
         ]
@@ -139,10 +139,6 @@ class Representatives(Table):
         if self.of == "topic":
             return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in in_lines(texts)]
         return [cut_around(line, self.target, self.width) for line in in_lines(texts)]
-
-
-def _texts(values):
-    return [str(value) for value in values]
 
 
 def _spread(parts):

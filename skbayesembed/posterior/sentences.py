@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from .deciding import SURE
-from .sources import FEW_UNITS, INDEPENDENT, OTHERS, is_unmixed, units_in_words
-from .tables import bounded, p_values
+from .sources import (
+    FEW_UNITS,
+    INDEPENDENT,
+    OTHERS,
+    is_unmixed,
+    sampled_units,
+    units_in_words,
+)
+from .tables import bounded, number, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
 # other numbers have an exponent.
@@ -54,9 +61,7 @@ def rounded(
     if most is None and digits > _MOST_DIGITS:
         return [f"{value:{sign}.1e}" for value in values]
     digits = digits if most is None else min(digits, most)
-    texts = (f"{value:{sign}z,.{digits}f}" for value in values)
-    # what rounds to zero has no sign, neither that of the number nor one that it does not have
-    return [text.removeprefix("+") if float(text.replace(",", "")) == 0 else text for text in texts]
+    return [number(value, f"{sign},.{digits}f") for value in values]
 
 
 def decimals(sd: float, least: int = 0, most: int = 8) -> int:
@@ -76,11 +81,12 @@ def with_signs(mean: float, interval: Sequence[float], sd: float, sign: str = "+
     """Texts of an estimate and the ends of its interval, as exact as its standard error.
 
     All have the same number of digits after the point: two significant digits of the standard
-    error, or one more where an end would otherwise be rounded to zero.
+    error, or as many more, up to five in all, as show the side of zero that an end is on.
 
     Parameters
     ----------
     mean : float
+        NaN, as an end may be, where it is not known.
     interval : (float, float)
     sd : float
         Standard error; where it is zero or NaN, digits follow the largest of the numbers.
@@ -93,16 +99,36 @@ def with_signs(mean: float, interval: Sequence[float], sd: float, sign: str = "+
     (['+0.426', '-0.001', '+0.853'], ['-1.10', '-2.17', '+0.14'])
     >>> with_signs(0.00034, (0.00012, 0.00056), 0.00013), with_signs(1.82, (0, 2.4), 0.3, "")
     (['+0.00034', '+0.00012', '+0.00056'], ['1.82', '0.00', '2.40'])
+    >>> with_signs(0.427, (0.0004, 0.853), 0.26), with_signs(float("nan"), (-0.1, 0.3), 0.1)
+    (['+0.4270', '+0.0004', '+0.8530'], ['nan', '-0.10', '+0.30'])
     """
     values = [mean, *interval]
-    if not 0 < sd < np.inf:
-        sd = np.nanmax(np.abs(values))
-    digits, end = decimals(sd), np.min(np.abs(interval))
+    sizes = [abs(value) for value in values if np.isfinite(value)]
+    digits = decimals(sd if 0 < sd < np.inf else max(sizes, default=0.0))
     if digits > _MOST_DIGITS:
-        return [f"{value:{sign}.2e}" for value in values]
-    if 0.05 < end * 10.0**digits < 0.5:
-        digits += 1
-    return rounded(values, sign, digits, digits)
+        return [number(value, f"{sign}.2e") if value else "0" for value in values]
+    ends = [abs(end) for end in interval if np.isfinite(end)]
+    return rounded(values, sign, digits_to_tell(ends, digits), _MOST_DIGITS)
+
+
+def digits_to_tell(ends: Sequence[float], digits: int, most: int = _MOST_DIGITS) -> int:
+    """Digits after the point by which no end of an interval is rounded to zero unless it is zero.
+
+    Parameters
+    ----------
+    ends : sequence of float
+        Sizes of ends.
+    digits, most : int
+        Fewest digits, and most: an end that needs more is rounded to zero all the same.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import digits_to_tell
+    >>> digits_to_tell([0.0004, 0.8], 2), digits_to_tell([0.0, 0.8], 2), digits_to_tell([1e-9], 2)
+    (4, 2, 2)
+    """
+    hidden = [end for end in ends if 0.5 * 10.0**-most < end < 0.5 * 10.0**-digits]
+    return max([digits, *(min(most, int(np.ceil(-np.log10(2.0 * end)))) for end in hidden)])
 
 
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
@@ -132,10 +158,8 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
         aside = "a point estimate" if source == "point" else "no interval"
         return f"{rounded([found['mean']], sign, *_DIGITS)[0]} ({aside})"
     least, most = _DIGITS
-    end = np.min(np.abs(found["interval"]))
-    if sign and 0 < end < 0.5 * 10.0**-least:
-        # the side of zero that an end is on is to be seen
-        least = min(-int(np.floor(np.log10(end))), most)
+    if sign:
+        least = digits_to_tell(np.abs(found["interval"]).tolist(), least, most)
     mean, low, high = rounded([found["mean"], *found["interval"]], sign, least, most)
     return f"{mean} ({interval_in_words(low, high, prob)})"
 
@@ -226,7 +250,7 @@ def ended(
         As of `sources.source_of`.
     n_units : float
         Effective units that the interval rests on.
-    found : Answer, optional
+    found : Answer or Table, optional
         That knows of its units.
     several : bool
         Whether there are several intervals.
@@ -237,6 +261,9 @@ def ended(
     >>> ended("The cosine is 0.1 (90% interval 0.0 to 0.2)", "units", 2.0)
     'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval is for another sample of units of \
 the same kind; it rests on fewer than 3 effective units, so it is rough.'
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> ended("It rose", "posterior, other units", found=Result({}, About(units_name="speaker")))
+    'It rose. The interval allows for other speakers.'
     >>> ended("The cosine is 0.1 (no interval)", "unmixed")
     'The cosine is 0.1 (no interval). The chains have not mixed, so this answer is not to be used.'
     """
@@ -244,9 +271,8 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
         return f"{text}. {_UNUSABLE}."
     kinds, parts = (source or "").split(", "), [text]
     if "units" in kinds:
-        of = getattr(found, "of_units", None), getattr(found, "units_name", None)
-        parts.append(another_sample(*of))
-    parts += [_RESTS_ON[kind] for kind in kinds if kind in _RESTS_ON]
+        parts.append(another_sample(*sampled_units(found)))
+    parts += [_rests_on(kind, found) for kind in kinds if kind in _RESTS_ON]
     if n_units < FEW_UNITS:
         it = "; it" if len(parts) > 1 else ". The interval"
         parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
@@ -254,6 +280,15 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
     if several:
         parts[1:] = [part.replace("The interval ", "Each interval ") for part in parts[1:]]
     return f"{'. '.join(parts)}."
+
+
+def _rests_on(kind, found):
+    """What an interval allows for, a sentence without its full stop; units go by their name."""
+    text, (_, name) = _RESTS_ON[kind], sampled_units(found)
+    if kind != OTHERS or name is None:
+        return text
+    others = units_in_words(2, name).removeprefix("2 ")
+    return text.replace("units of the same kind", others)
 
 
 def step_of(term: str, sd: float | None = None, *, standardized: bool = False) -> str:

@@ -157,6 +157,19 @@ def name_of_units(estimator: Any) -> str | None:
     return name
 
 
+def sampled_units(found: Any) -> tuple[int | None, str | None]:
+    """Number of units that intervals are for another sample of, and the name of their column.
+
+    Parameters
+    ----------
+    found : Answer or Table
+        None, and whatever does not know of units, has neither.
+    """
+    of = getattr(found, "answer", found)
+    n = getattr(of, "of_units", getattr(of, "n_units", None))
+    return n if isinstance(n, int) else None, getattr(of, "units_name", None)
+
+
 def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     """Line below a table that says what its units are, where their column has a name."""
     name = name_of_units(estimator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ from .sources import notes_on
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 # Standard deviations below this share of the largest are those of rounding.
 _ROUNDING = 1e-10
@@ -104,6 +106,19 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     return [text(value) for value in values]
 
 
+def number(value: Any, spec: str) -> str:
+    """A number by a format specification; what rounds to zero has no sign.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import number
+    >>> number(-0.0004, "+.3f"), number(-0.0006, "+.3f"), number(float("nan"), "+.3f")
+    ('0.000', '-0.001', 'nan')
+    """
+    text = f"{value:{spec}}"
+    return text.lstrip("+-") if not text.strip("+-0.,") or text == "+nan" else text
+
+
 def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     """How a column is printed whose entries may be missing: by ``spec``, and NaN as a dash.
 
@@ -113,7 +128,7 @@ def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
     >>> dashed(".1f")([2.0, float("nan")])
     ['2.0', '-']
     """
-    return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
+    return lambda values: ["-" if np.isnan(value) else number(value, spec) for value in values]
 
 
 def cut_list(label: str) -> str:
@@ -133,6 +148,18 @@ def cut_list(label: str) -> str:
         more = f" (+{len(words) - _LISTED})" if len(words) > _LISTED else ""
         ends.append(f"{_COMMA.join(words[:_LISTED])}{more}")
     return _ARROW.join(ends)
+
+
+def quoted_each(label: str) -> str:
+    """A list of words with each of them in quotation marks.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import quoted_each
+    >>> quoted_each("oak, elm")
+    "'oak', 'elm'"
+    """
+    return _COMMA.join(repr(word) for word in label.split(_COMMA))
 
 
 def cut_lists(labels: Iterable[str]) -> list[str]:
@@ -162,6 +189,24 @@ def p_values(values: Iterable[float]) -> list[str]:
     return bounded(values, 3, both=False)
 
 
+def labels_in_print(values: ArrayLike) -> list[str]:
+    """Texts of labels; dates have no time of day where they have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.posterior.tables import labels_in_print
+    >>> labels_in_print(np.array(["1790-01-08"], "datetime64[ns]")), labels_in_print([1850])
+    (['1790-01-08'], ['1850'])
+    """
+    given = np.asarray(values)
+    if given.dtype.kind == "M" and np.datetime_data(given.dtype)[0] not in ("Y", "M"):
+        return [str(text) for text in np.datetime_as_string(given, unit="auto")]
+    dated = (datetime.datetime, np.datetime64)
+    texts = (str(x).removesuffix(" 00:00:00") if isinstance(x, dated) else str(x) for x in given)
+    return list(texts)
+
+
 class Column(NamedTuple):
     """One column of a `Table`.
 
@@ -179,6 +224,8 @@ class Column(NamedTuple):
         Whether cells are aligned on the left.
     few : ndarray of bool of shape (n_rows,) or None
         Rows about which there are too few data, printed as a dash.
+    texts : list of str of length n_rows or None
+        What is printed, where that depends on other columns; else values are, as ``show`` says.
     """
 
     head: str
@@ -187,11 +234,14 @@ class Column(NamedTuple):
     show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
     few: np.ndarray | None = None
+    texts: list[str] | None = None
 
     def cells(self, rows: Sequence[int]) -> list[str]:
         """Texts of the cells in some rows, a list."""
         values = [self.values[i] for i in rows]
-        if callable(self.show):
+        if self.texts is not None:
+            texts = [self.texts[i] for i in rows]
+        elif callable(self.show):
             texts = self.show(np.asarray(values))
         else:
             texts = [self._cell(value) for value in values]
@@ -205,8 +255,8 @@ class Column(NamedTuple):
         if np.ndim(value) and np.isnan(value).all():
             return "-"
         if np.ndim(value):
-            return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
-        return f"{value:{self.show}}"
+            return f"[{number(value[0], self.show)}, {number(value[1], self.show)}]"
+        return number(value, self.show)
 
     def series(self) -> dict[str, Any]:
         """Columns that a data frame has of this one, a dict of arrays by name."""
@@ -541,7 +591,7 @@ def readable_numbers(values: np.ndarray) -> list[str]:
     size = np.abs(values[np.isfinite(values) & (values != 0)])
     # fixed point where it shows every entry, otherwise significant digits
     plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)
-    return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
+    return [number(v, ".3f" if plain else ".3g") for v in values]
 
 
 def _or_dashes(values):

@@ -305,7 +305,7 @@ class PrevalenceReadingMixin:
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
         about = f"{name}{of}", genre, (before, after)
-        found.sentence = sentence_on_change(found, *about, name_of_units(self))
+        found.sentence = sentence_on_change(found, *about)
         found.sentence += on_change_seen(found)
         return found._noting(*note_on_change_seen(self, found))
 
@@ -382,4 +382,6 @@ class PrevalenceReadingMixin:
         of_works = None if units == "seen" else self.units_ is not None
         source, n_units = source_of(self, of_works=of_works), self._n_units()
         asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
-        return Result(entries, About(title, axes, prob, source, asides=asides, asked=asked or {}))
+        of = {"of_units": n_units if of_works else None, "units_name": name_of_units(self)}
+        about = About(title, axes, prob, source, asides=asides, asked=asked or {}, **of)
+        return Result(entries, about)

@@ -182,7 +182,7 @@ class Prevalences(Table):
             f"{estimate(found, self.source, self.prob)}{prior}. The data are "
             f"{snippets_in_words(self.n_snippets[g, t], units, self.units_name)}"
         )
-        return ended(text, self.source)
+        return ended(text, self.source, found=self)
 
     def _title(self):
         of = "" if self.units is None else f", {_OF_WORKS[self.units]}"

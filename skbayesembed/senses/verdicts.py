@@ -174,11 +174,8 @@ def _seen_is_outside(found):
     return enough and (found.seen_alike < low or found.seen_alike > high)
 
 
-def sentence_on_change(found, sense, genre, periods, units_name=None):
-    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label.
-
-    ``units_name`` is that of the column of units.
-    """
+def sentence_on_change(found, sense, genre, periods):
+    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label."""
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
     change, verdict = estimate(found, found.source, found.prob, "+"), found.get("verdict")
@@ -195,8 +192,8 @@ def sentence_on_change(found, sense, genre, periods, units_name=None):
         text += f"the prior makes the change {change}"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
-    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods, units_name)}"
-    return ended(text, found.source)
+    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods)}"
+    return ended(text, found.source, found=found)
 
 
 def sentence_on_emergence(found):
@@ -209,7 +206,7 @@ def sentence_on_emergence(found):
     if never > found.proba[best]:
         title = found.title.removeprefix("first period in which ")
         text = f"Most probably {title.replace(' is above', ' is never above')} ({chance(never)})"
-        return _on_periods(f"{text}; the likeliest first period is {period}", found.source)
+        return _on_periods(f"{text}; the likeliest first period is {period}", found)
     surely = "most probably" if found.proba[best] >= 0.5 else "not known: the likeliest is"
     text = f"The {found.title} is {surely} {period}"
     others = [k for k in np.argsort(-found.proba) if k != best and found.proba[k] >= _WORTH]
@@ -219,18 +216,18 @@ def sentence_on_emergence(found):
     text += f"; with {chance(never)} there is none"
     if best == 0:
         text += ". It is the first period of the data; since when is not known"
-    return _on_periods(text, found.source)
+    return _on_periods(text, found)
 
 
-def _on_periods(text, source):
+def _on_periods(text, found):
     # probabilities of periods are no interval
-    return ended(text, source).replace("The interval ", "The answer ")
+    return ended(text, found.source, found=found).replace("The interval ", "The answer ")
 
 
-def _seen(found, periods, units_name):
+def _seen(found, periods):
     """Snippets, and units, of both periods."""
     units = found.get("units", (None, None))
-    names = units_name, later_name(units_name)
+    names = found.units_name, later_name(found.units_name)
     parts = map(snippets_in_words, found.snippets, units, names)
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))
 

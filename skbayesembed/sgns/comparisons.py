@@ -13,7 +13,7 @@ from ..common.checks import (
 )
 from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
-from ..posterior.tables import Column, Table, cut_list, cut_lists
+from ..posterior.tables import Column, Table, cut_list, cut_lists, quoted_each
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
@@ -225,7 +225,7 @@ class Projections(Table):
         return {str(word): self._sentence(i) for i, word in enumerate(self.words)}
 
     def _sentence(self, i):
-        axis = f"the axis from {' to '.join(self.axis.split(' -> '))}"
+        axis = f"the axis from {' to '.join(map(quoted_each, self.axis.split(' -> ')))}"
         projection = f"the projection of {str(self.words[i])!r} on {axis}"
         if self.few is not None and self.few[i]:
             return without_data(self, f"what {projection} is")

@@ -123,6 +123,7 @@ def meaning_effects(
         ends=_ends(estimator, axes),
         units_name=units_name,
         n_left_out=int(np.isin(ids, index).sum()) - len(found.documents),
+        between_words=_between(estimator.rho_),
         zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
         **fit.facts,
     )._resting_on("units")
@@ -148,6 +149,11 @@ def _ends(estimator, axes):
         str(name): (_words(estimator, low), _words(estimator, high))
         for name, (low, high) in (axes or {}).items()
     }
+
+
+def _between(rho):
+    """Root mean square distance between the vectors of two words."""
+    return float(np.sqrt(2.0 * rho.var(axis=0, ddof=1).sum()))
 
 
 def _varying(design):

@@ -17,13 +17,14 @@ from ..posterior.sentences import (
     interval_in_words,
     joined,
     p_value,
+    rounded,
     side_of_zero,
     step_between,
     step_of,
     with_signs,
 )
 from ..posterior.sources import from_units
-from ..posterior.tables import Column, Table, dashed, p_values, repeated
+from ..posterior.tables import Column, Table, dashed, number, p_values, repeated
 
 # What the length of a coefficient is called beside the axes.
 LENGTH = "length"
@@ -75,6 +76,9 @@ class MeaningEffects(Table):
         Whether neighboring units are clearly less alike than independent ones.
     n_left_out : int
         Further occurrences, without a known word around them, which are left out.
+    between_words : float or None
+        Root mean square distance between the vectors of two words of the model, which lengths can
+        be held against: a length has no unit of its own.
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
     sentences : dict of (str, str) to str
@@ -118,6 +122,7 @@ class MeaningEffects(Table):
     alternating: bool = False
     zero_one: np.ndarray | None = None
     n_left_out: int = 0
+    between_words: float | None = None
 
     @property
     def of(self) -> str:
@@ -150,8 +155,11 @@ class MeaningEffects(Table):
             p=p,
             sides=sides,
         )
-        rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
+        sample = another_sample(self.n_units, self.units_name)
+        rest = with_sample(sample, f"the regression has {self._about()}", p)
         known = ["The vectors of its contexts are taken as known"]
+        if i == 0 and self.between_words is not None:
+            text += f"; {self._apart()}"
         if i == 0 and self._is_cut_off()[j]:
             known.append(f"p is of {self._test()}, and the interval is cut off at 0")
         known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
@@ -170,6 +178,11 @@ class MeaningEffects(Table):
         between = self.zero_one is not None and self.zero_one[j]
         return step_between(name) if between else step_of(name)
 
+    def _apart(self):
+        """What lengths can be held against, a clause."""
+        (distance,) = rounded([self.between_words])
+        return f"the vectors of two words are {distance} apart (root mean square)"
+
     def _test(self):
         return "a permutation test" if self.autocorrelation is None else "an F test"
 
@@ -182,11 +195,13 @@ class MeaningEffects(Table):
         digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
         signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
         effects = [
-            f"{x:{sign}.{digits}f}" for x, sign in zip(self.mean.ravel(), signs, strict=True)
+            number(x, f"{sign}.{digits}f") for x, sign in zip(self.mean.ravel(), signs, strict=True)
         ]
         ranges = [
-            "-" if np.isnan(low) else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
-            for (low, high), sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
+            "-"
+            if np.isnan(ends[0])
+            else f"[{', '.join(number(end, f'{sign}.{digits}f') for end in ends)}]"
+            for ends, sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
         ]
         return [
             Column("axis", list(self.axes) * n, ("axis",), left=True),
@@ -241,6 +256,7 @@ class MeaningEffects(Table):
             f"({self._about()}{left_out if self.n_left_out else ''})",
             f"(length: of the change of the vector, less what noise adds to it; p is of "
             f"{self._test()}; the interval is cut off at 0, and may begin there where p is small)",
+            *([] if self.between_words is None else [f"({self._apart()})"]),
             *of_axes,
             note_on_time(in_time_of(self), self._sampled(), "effects"),
             *note_on_names(self.terms),

@@ -16,6 +16,7 @@ from ..posterior.sources import TOO_LITTLE, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, amounts, cut_list
 from .documents import answers
+from .questions.asking import units_asked_of
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of
@@ -151,6 +152,10 @@ class Neighbours(Table):
     word_few : bool
         Whether this is so for the word itself: its row of cosines is then the prior's, and
         ``prob_top`` is NaN.
+    of_units : int or None
+        Number of units that intervals are for another sample of; None if they are the model's.
+    units_name : str or None
+        Name of the column in which the units were given, which sentences call them by.
     sentence : str or None
         How many of these words are expected among the ``n`` nearest (the sum of ``prob_top``) in
         another sample, or under the posterior, as `source` says; and the most certain of them.
@@ -181,6 +186,8 @@ class Neighbours(Table):
     word_pairs: float | None = None
     n_left_out: int = 0
     word_few: bool = False
+    of_units: int | None = None
+    units_name: str | None = None
 
     @property
     def few_pairs(self) -> np.ndarray | None:
@@ -228,7 +235,7 @@ class Neighbours(Table):
                 f"by {by} are expected to be among its {n} nearest. The most certain is {called}, "
                 f"with {chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
-        return ended(text, source, np.inf if self.n_units is None else self.n_units[surest])
+        return ended(text, source, np.inf if self.n_units is None else self.n_units[surest], self)
 
     def _title(self):
         return f"nearest to {cut_list(self.word)!r}{of_period(self)}"
@@ -286,7 +293,7 @@ class Analogies(Table):
     few : ndarray of bool of shape (n,) or None
         Whether a word of the question has fewer than 10 uses in the period, or is in fewer than 3
         of its units, so that ``prob_answer`` is NaN; None without periods.
-    n_left_out : int
+    n_left_out, of_units, units_name
         As in `Neighbours`.
     sentence : str or None
         The most probable answer in words, to be copied; None if there are no words.
@@ -314,6 +321,8 @@ class Analogies(Table):
     period: Any = None
     few: np.ndarray | None = None
     n_left_out: int = 0
+    of_units: int | None = None
+    units_name: str | None = None
 
     @property
     def few_pairs(self) -> np.ndarray | None:
@@ -337,7 +346,7 @@ class Analogies(Table):
             f"{'' if unknown else 'most probably '}{str(self.words[i])!r}, with {proba}a cosine of "
             f"{estimate(found, self.source, self.prob)}"
         )
-        return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i])
+        return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i], self)
 
     def _title(self):
         a, b, c = map(cut_list, self.question)
@@ -381,7 +390,7 @@ def most_similar(estimator, word, n, prob, shift=0, period=None, few=None):
     others, left_out = _others(estimator, phrase, few)
     rows = ranked(estimator, phrase, others, n, n, prob, shift)
     found = Neighbours(phrase.label, *rows, period=period, n_left_out=left_out)
-    return found._resting_on(source_of(estimator, found.n_units is not None))
+    return _by_units(estimator, found)
 
 
 def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None, few=None):
@@ -401,7 +410,14 @@ def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None, few=None):
         of_question = np.full(len(found.words), too_few([a, b, c]))
         proba = unknown_where(found.prob_answer, of_question)
         found = replace(found, few=of_question, prob_answer=proba)
-    return found._resting_on(source_of(estimator, found.n_units is not None))
+    return _by_units(estimator, found)
+
+
+def _by_units(estimator, table):
+    """A table with what its intervals rest on, and the units that they are for."""
+    by_units = table.n_units is not None
+    found = replace(table, **units_asked_of(estimator)) if by_units else table
+    return found._resting_on(source_of(estimator, by_units))
 
 
 def _others(estimator, phrase, few):

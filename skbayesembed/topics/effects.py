@@ -197,7 +197,8 @@ class TopicEffects(Table):
             side=side if side in _SIDES else None,
             p=p,
         )
-        rest = with_sample(another_sample(), f"the regression has {self._about()}", p)
+        sample = another_sample(self.n_units, self.units_name)
+        rest = with_sample(sample, f"the regression has {self._about()}", p)
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
         known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"

@@ -332,9 +332,10 @@ def _not_mixed(posterior):
     return (
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
         f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
-        f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}Intervals of "
-        "shares, and of effects on them, are none. Where topics are features, or settings are "
-        f"searched for, solver='vi' needs no mixing; else: {_to_mix(posterior, index)}."
+        f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
+        "shares of these topics, and effects on them, have no intervals. Where topics are "
+        f"features, or settings are searched for, solver='vi' needs no mixing; else: "
+        f"{_to_mix(posterior, index)}."
         f"{within(posterior)}"
     )
 

@@ -39,6 +39,22 @@ def test_speeches(folder):
     assert found.data == ["A b"] and found.party == ["None"] and found.type == ["speech"]
 
 
+def test_presidents_of_one_name_are_told_apart(folder):
+    """Units are people: two of a name are two, and two terms of one are one."""
+    known = {
+        1797: ("Adams", "J. Adams"), 1825: ("Adams", "J. Q. Adams"),
+        1841: ("Harrison", "W. H. Harrison"), 1885: ("Cleveland", "Cleveland"),
+        1889: ("Harrison", "B. Harrison"), 1893: ("Cleveland", "Cleveland"),
+        1905: ("Roosevelt", "T. Roosevelt"), 1933: ("Roosevelt", "F. D. Roosevelt"),
+        1945: ("Roosevelt", "F. D. Roosevelt"), 1989: ("Bush", "G. H. W. Bush"),
+        2001: ("Bush", "G. W. Bush"), 2005: ("Bush", "G. W. Bush"),
+    }  # fmt: skip
+    rows = "".join(f"{year},{name},A b\n" for year, (name, _) in known.items())
+    folder("inaugural/inaugural.csv.gz", f"year,president,text\n{rows}")
+    found = datasets.fetch_inaugural()
+    assert found.president == [label for _, label in known.values()]
+
+
 def test_another_data_home_comes_first(folder, tmp_path):
     folder("inaugural/inaugural.csv.gz", "year,president,text\n1789,Washington,A\n")
     with pytest.raises(OSError, match=r"inaugural\.zip is missing"):

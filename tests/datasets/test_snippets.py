@@ -272,3 +272,18 @@ def test_snippets_print_in_a_few_lines():
     frame = found.to_frame()
     assert list(frame) == ["time", "document", "passage", "position", "snippet", "sentence"]
     assert frame["passage"].tolist() == found.passages and "genre" not in frame
+
+
+def test_dates_without_a_time_of_day_have_none_in_print():
+    """Dates of pandas, in whatever unit, of Python and of NumPy."""
+    pandas = pytest.importorskip("pandas")
+    texts, days = ["the bank of the river", "a bank lends money"], ["1790-01-08", "1791-12-31"]
+    stamps = pandas.to_datetime(days)
+    given = [stamps, pandas.Series(stamps), np.array(days, "datetime64[ns]"), list(stamps), days]
+    for times in given:
+        lines = repr(extract_snippets(texts, "bank", times=times, min_count=1)).splitlines()
+        assert [line.split("  ")[0] for line in lines[2:4]] == days
+    hours = pandas.to_datetime(["1790-01-08 09:30", "1791-12-31"], format="mixed")
+    assert "1790-01-08T09:30  " in repr(extract_snippets(texts, "bank", times=hours, min_count=1))
+    years = np.array(["1790", "1791"], "datetime64[Y]")
+    assert "\n1790  " in repr(extract_snippets(texts, "bank", times=years, min_count=1))

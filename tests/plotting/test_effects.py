@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skbayesembed import regress
 from skbayesembed.plotting import EffectsDisplay, ForestDisplay
+from skbayesembed.posterior.tables import p_values
 from tests.plotting.conftest import plt
 
 DESIGN = {"year": np.arange(30.0), "woman": np.arange(30) % 2, "party": np.arange(30) % 3 == 0}
@@ -31,7 +33,8 @@ def test_a_panel_for_each_term(effects):
         np.testing.assert_array_equal(display.points_[j].get_xdata(), effects.mean[place])
         assert segments(display.intervals_[j]) == effects.interval[place].tolist()
         assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.axes_[j].lines]
-    assert not display.ax_.texts, "p-values have room where there is one panel"
+        texts = [text.get_text() for text in display.axes_[j].texts]
+        assert texts == ["p", *p_values(effects.p_value[place])]
     labels = [text.get_text().replace("\n", " ") for text in display.ax_.get_yticklabels()]
     assert [label.split(":")[0] for label in labels] == [str(k) for k in range(len(labels))]
 
@@ -114,4 +117,9 @@ def test_other_tables(topics, by_units, texts):
     meaning = by_units.effects(texts, np.arange(len(texts)) % 3, word="ant", n_permutations=20)
     with pytest.raises(TypeError, match=r"are drawn by ForestDisplay.from_result\(result\)"):
         EffectsDisplay.from_result(meaning)
+    slopes = regress(
+        np.random.default_rng(0).normal(size=(20, 40, 1)), np.arange(40.0), error="berkson"
+    )
+    with pytest.raises(TypeError, match="slopes of regress are drawn by ForestDisplay"):
+        EffectsDisplay.from_result(slopes)
     assert ForestDisplay.from_result(meaning).ax_.get_yticklabels()[0].get_text() == "length"

@@ -8,6 +8,7 @@ import pytest
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.corpus.embedding import described
 from skbayesembed.io import WordVectors
+from skbayesembed.posterior.report import _brief
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
 VECTORS = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -43,8 +44,20 @@ def test_senses_have_these_rows_where_words_have_vectors(vectors):
     options = {"solver": "map", "n_starts": 2, "min_count": 1, "random_state": 0}
     report = DiSCSenseModel(2, model="edisc", embedding=vectors, **options).fit(TEXTS).report()
     assert [report.find(row) for row in ROWS[1:]] == ["2", "6 of 8"]
+    options |= {"stop_words": {"the", "on"}, "feature_names": None}
+    model = DiSCSenseModel(2, model="edisc", embedding=vectors, **options).fit(TEXTS)
+    assert model.report().find(ROWS[2]) == "all 6"
     assert report.find("units") == "none given"
     assert not set(ROWS) & set(DiSCSenseModel(2, **options).fit(TEXTS).report().items)
+
+
+def test_names_in_an_array_are_shown_as_those_in_a_list():
+    """In print and in the report, a few of them."""
+    names = [f"word{i}" for i in range(90)]
+    model = DiSCSenseModel(2, feature_names=np.array(names))
+    assert "feature_names=array(['word0', 'word1', 'word2', " in repr(model)
+    assert len(repr(model)) < 150 and "dtype" not in repr(model)
+    assert _brief(np.array(names)) == _brief(names)
 
 
 def test_embeddings_in_words(vectors, tmp_path):

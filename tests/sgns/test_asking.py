@@ -278,7 +278,7 @@ def test_tables_in_words(fitted):
     said = table.sentences["w09"]
     mean = table.mean[table.words.tolist().index("w09")]
     assert said.startswith(
-        f"The projection of 'w09' on the axis from w01, w06 to w00 is {mean:+.2f} ("
+        f"The projection of 'w09' on the axis from 'w01', 'w06' to 'w00' is {mean:+.2f} ("
     )
     assert ("P(positive)" in said) != point and "..." not in said
     ranked = fitted.analogy("w00", "w01", "w05", 3)

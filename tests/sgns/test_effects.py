@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from skbayesembed import BayesianSGNS
-from skbayesembed.posterior.sentences import with_signs
+from skbayesembed.posterior.sentences import rounded, with_signs
 from skbayesembed.sgns.effects import (
     _directions,
     context_means,
@@ -141,6 +142,13 @@ def test_planted_effects(model):
     said = table.sentences["length", "side"]
     assert said.startswith("The vector of 'word' differs by a vector of length ")
     assert "+" not in said and "whether" not in said and "[0." in repr(table)
+    # what a length can be held against: how far words are from each other
+    apart = pdist(model.rho_)
+    assert table.between_words == pytest.approx(np.sqrt(np.mean(apart**2)))
+    (apart,) = rounded([table.between_words])
+    clause = f"the vectors of two words are {apart} apart (root mean square)"
+    assert f"; {clause}. The interval" in said and f"({clause})" in repr(table)
+    assert clause not in table.sentences["side", "side"]
     rows = table.to_frame()
     assert rows.columns.tolist() == (
         ["word", "term", "axis", "from", "to", "mean", "sd", "low", "high", "p_value"]

@@ -108,4 +108,4 @@ def test_what_chains_have_in_common_is_said():
     found = re.search(r"cosines of 1.00 or more\), and their shares differ by ([\d.]+) %", said)
     # 1 % apart, and the means of slow draws of 0.2 % each
     assert float(found[1]) == pytest.approx(1.0, abs=0.8)
-    assert "Intervals of shares, and of effects on them, are none" in said
+    assert "The shares of these topics, and effects on them, have no intervals" in said

@@ -52,7 +52,7 @@ _SOFT = 64
 # Random sums of units from which the dispersion of words is estimated: within sqrt(2 / 64 K).
 DISPERSION_SUMS = 64
 # The search for the mode from the solver's vectors, before Newton's method.
-_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-8
 # Newton steps: where the prior weighs next to nothing, as with all pairs of a count matrix, the way
 # is long and curved (183 steps from the end of 5,000 iterations at 1,000 words, 20 components).
 _NEWTON_STEPS = 1000

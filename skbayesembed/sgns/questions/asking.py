@@ -14,7 +14,7 @@ from ...common.checks import (
 )
 from ...posterior.deciding import MOST_ERRORS, errors_of
 from ...posterior.results import About, Result
-from ...posterior.sources import note_on_units, source_of
+from ...posterior.sources import name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences
@@ -139,13 +139,21 @@ def ask(
     if shape is not None:
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
-    sampling = None if deviations is None else getattr(estimator, "_sampling", None)
-    of_units = None if sampling is None else sampling.n_sampled
-    asides = note_on_units(estimator, of_units)
-    name = None if of_units is None else getattr(estimator, "units_name_", None)
-    about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units,
-                  units_name=name, asked=asked or {}, whole=whole)  # fmt: skip
+    of = {} if deviations is None else units_asked_of(estimator)
+    asides = note_on_units(estimator, of.get("of_units"))
+    about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
+                  whole=whole, **of)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
+
+
+def units_asked_of(estimator):
+    """Number of units that were sampled and the name of their column, a dict; None where unknown.
+
+    Of intervals by units of a fit; `About` and tables have attributes of these names.
+    """
+    sampling = getattr(estimator, "_sampling", None)
+    n = None if sampling is None else sampling.n_sampled
+    return {"of_units": n, "units_name": None if n is None else name_of_units(estimator)}
 
 
 def _shaped(found, shape):

@@ -7,6 +7,7 @@ import numpy as np
 from ...posterior.deciding import NO_DATA, NOT_MIXED, SURE, note_on_draws, said_of_draws, surely
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
+from ...posterior.tables import number
 
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
@@ -89,7 +90,7 @@ def _sentence(found, first, second, ends):
             f"{value_and_chance}"
         )
     if ends is not None and verdict not in (None, NO_DATA, NOT_MIXED):
-        low, high = (f"{end:+g}" for end in ends)
+        low, high = (number(end, "+g") for end in ends)
         text += f". It lies between {low} and {high} with {chance(found.prob_inside)}"
     units = found.get("n_units", np.inf)
     return ended(text + said_of_draws(found), found.source, units, found)
