@@ -401,9 +401,13 @@ def test_an_interruption_keeps_what_is_finished(backend, capsys):
     with joblib.parallel_config(backend=backend):
         table = over_settings(MODEL, TEXTS, stop_at_four, grid, n_jobs=n_jobs)
     done = np.isfinite(table.mean)
-    assert done[:3].tolist() == [True, True, False] and table.own.tolist() == [True, 0, 0, 0]
+    # of two workers one may be slow, and the other interrupts as soon as it is through
+    least = 1 if backend == "loky" else 2
+    assert done[:2].sum() >= least and not done[2] and table.own.tolist() == [True, 0, 0, 0]
     assert [note == "interrupted" for note in table.notes] == (~done).tolist()
-    assert table.mean[0] == ask(clone(MODEL).fit(TEXTS)).mean
+    for i in np.flatnonzero(done[:2]):
+        fitted = clone(MODEL).set_params(n_components=grid["n_components"][i]).fit(TEXTS)
+        assert table.mean[i] == ask(fitted).mean
     assert "(2 not run to the end)" in repr(table) or backend != "sequential"
     assert f"over_settings: interrupted after {done.sum()} of 4 set" in capsys.readouterr().err
 
