@@ -107,6 +107,9 @@ def test_all_sentences_on_words_call_units_by_their_name(frame):
     said.append(effects.sentences["length", "late"])
     for text in said:
         assert " for another sample of 6 speakers" in text, text
+    assert said[-1].count("6 speakers") == 1 and " documents. " in said[-1]
+    table = repr(model.most_similar("river", 2))
+    assert "nearest in another sample of 6 speakers: the sum of P(top 2)" in table
     table = model.set_params(uncertainty="model").most_similar("river", 2)
     assert table.of_units is None and "speakers" not in table.sentence
 

@@ -156,7 +156,10 @@ class MeaningEffects(Table):
             sides=sides,
         )
         sample = another_sample(self.n_units, self.units_name)
-        rest = with_sample(sample, f"the regression has {self._about()}", p)
+        # units with a name are told of by it already
+        named = self.units_name is not None and not np.isnan(p)
+        rows = self._rows() if named else self._about()
+        rest = with_sample(sample, f"the regression has {rows}", p)
         known = ["The vectors of its contexts are taken as known"]
         if i == 0 and self.between_words is not None:
             text += f"; {self._apart()}"
@@ -238,10 +241,10 @@ class MeaningEffects(Table):
         return "term", np.repeat(self.terms, len(self.axes))
 
     def _about(self):
-        return (
-            f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents "
-            f"{from_units(self.n_units, self.units_name)}"
-        )
+        return f"{self._rows()} {from_units(self.n_units, self.units_name)}"
+
+    def _rows(self):
+        return f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents"
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"

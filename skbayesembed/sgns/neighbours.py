@@ -12,7 +12,7 @@ from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
 from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
-from ..posterior.sources import TOO_LITTLE, source_of
+from ..posterior.sources import TOO_LITTLE, sampled_units, source_of, units_in_words
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, amounts, cut_list
 from .documents import answers
@@ -68,7 +68,10 @@ def _expected(table):
 
 def _where(table):
     """Where words are expected among the nearest."""
-    return _WHERE.get((table.source or "").split(", ")[0], "under the posterior")
+    source, (n, name) = (table.source or "").split(", ")[0], sampled_units(table)
+    if source == "units" and n is not None and name is not None:
+        return f"in another sample of {units_in_words(n, name)}"
+    return _WHERE.get(source, "under the posterior")
 
 
 def expected_notes(table):

@@ -198,7 +198,10 @@ class TopicEffects(Table):
             p=p,
         )
         sample = another_sample(self.n_units, self.units_name)
-        rest = with_sample(sample, f"the regression has {self._about()}", p)
+        # units with a name are told of by it already
+        named = self.units_name is not None and not np.isnan(p)
+        rows = f"{self.n_documents:,} documents" if named else self._about()
+        rest = with_sample(sample, f"the regression has {rows}", p)
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
         known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"
