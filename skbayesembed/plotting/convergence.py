@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
 from ..common.mixing import COORDINATE_RHAT_LIMIT
+from ..posterior.entry_table import entry_labels
 from ..posterior.naming import given_names, shares_called
 from ..posterior.summary import rhat
-from ..posterior.tables import entry_labels
 from .canvas import SMALL, Display, can, names_for, styles
 from .labels import called
 from .marks import LINE

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .entry_table import Summary
 from .posterior import Posterior
 from .running_moments import RunningMoments
 from .summary import hdi_interval
-from .tables import Summary
 
 __all__ = ["Posterior", "RunningMoments", "Summary", "hdi_interval"]

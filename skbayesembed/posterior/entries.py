@@ -8,9 +8,9 @@ import numpy as np
 
 from ..common.checks import check_integer, check_list, check_prob
 from . import summary as summaries
+from .entry_table import Summary, entry_labels
 from .sources import source_of_posterior
 from .summary import hdi_interval
-from .tables import Summary, entry_labels
 
 # The dimension of words, in every room.
 _WORD = "word"

@@ -14,10 +14,11 @@ from scipy.special import expit
 
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
+from .entry_table import entry_labels
 from .naming import shares_called
 from .sources import interval_label, name_of_units, source_of
 from .summary import ess, rhat
-from .tables import Column, Table, entry_labels
+from .tables import Column, Table
 
 # Packages whose versions results depend on.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")

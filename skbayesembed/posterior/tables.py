@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-# Standard deviations below this share of the largest are those of rounding.
-_ROUNDING = 1e-10
 # Digits of a probability, beyond those that are printed, that are not rounding errors.
 _MEANT = 8
 # Words of a list that stand for it in print, and what stands between words and ends of an axis.
@@ -496,94 +492,9 @@ class Table:
         return "\n".join([*parts, *(f"<p>{escape(note)}</p>" for note in self._notes())])
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Summary(Table):
-    """A table of posterior summaries, one row for each entry of the parameters.
-
-    Columns are reached as attributes, ``summary.rhat``, or by name, ``summary["rhat"]``.
-
-    Attributes
-    ----------
-    labels : ndarray of str, shape (n_rows,)
-        Name of the parameter with the labels of the entry, as in ``"rho[tree, 0]"``.
-    mean, sd : ndarray of shape (n_rows,)
-        Posterior mean and standard deviation.
-    low, high : ndarray of shape (n_rows,)
-        Highest density interval with probability ``prob``.
-    mcse : ndarray of shape (n_rows,)
-        Monte Carlo standard error of the mean.
-    ess_bulk, ess_tail : ndarray of shape (n_rows,)
-        Effective sample sizes for the center and for the 5 % and 95 % quantiles.
-    rhat : ndarray of shape (n_rows,)
-        Rank-normalized split R-hat.
-    prob : float
-        Probability in the interval.
-    facts : tuple of str
-        Further facts about the run, printed below the table.
-    columns : tuple of str
-        Names of the columns, in order.
-
-    Examples
-    --------
-    >>> from skbayesembed import BayesianSGNS
-    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-    >>> model = model.fit(texts)
-    >>> summary = model.posterior_.summary(["rho"])
-    >>> summary.columns, summary.mean.shape
-    (('mean', 'sd', 'low', 'high', 'mcse', 'ess_bulk', 'ess_tail', 'rhat'), (16,))
-    """
-
-    labels: np.ndarray
-    mean: np.ndarray
-    sd: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    mcse: np.ndarray
-    ess_bulk: np.ndarray
-    ess_tail: np.ndarray
-    rhat: np.ndarray
-    prob: float
-    facts: tuple[str, ...] = ()
-
-    columns = ("mean", "sd", "low", "high", "mcse", "ess_bulk", "ess_tail", "rhat")
-    _max_rows = 20
-
-    def _columns(self):
-        # a dash where an entry never changes, or has moments and no draws
-        shows = {"ess_bulk": dashed(".0f"), "ess_tail": dashed(".0f"), "rhat": dashed(".3f")}
-        labels = [_shorten(str(label)) for label in self.labels]
-        return [Column("", labels, (), left=True)] + [
-            Column(name, getattr(self, name), (name,), shows.get(name, _or_dashes))
-            for name in self.columns
-        ]
-
-    def _index(self):
-        return self.labels
-
-    def _notes(self):
-        n = len(self)
-        notes = [f"{n} rows; low and high bound the {self.prob:.4g} highest density interval"]
-        # what does not move but for rounding has no R-hat worth the name
-        moves = self.sd > _ROUNDING * np.max(np.nan_to_num(self.sd), initial=0.0)
-        rhat = self.rhat[moves & ~np.isnan(self.rhat)]
-        ess = self.ess_bulk[moves & ~np.isnan(self.ess_bulk)]
-        if rhat.size and ess.size:
-            notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
-        fixed = np.count_nonzero((self.sd == 0) & np.isnan(self.rhat))
-        if 0 < fixed < n:
-            rows = "1 row" if fixed == 1 else f"{fixed} rows"
-            notes.append(f"({rows} without diagnostics: the same in every draw)")
-        return [*notes, *self.facts, *notes_on(self.source)]
-
-
 def first_printed(texts: Iterable[str]) -> list[str]:
     """As many words of each text as have room in print."""
     return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
-
-
-def _shorten(label, length=40):
-    return label if len(label) <= length else f"{label[: length - 3]}..."
 
 
 def readable_numbers(values: np.ndarray) -> list[str]:
@@ -592,33 +503,3 @@ def readable_numbers(values: np.ndarray) -> list[str]:
     # fixed point where it shows every entry, otherwise significant digits
     plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)
     return [number(v, ".3f" if plain else ".3g") for v in values]
-
-
-def _or_dashes(values):
-    texts = readable_numbers(values)
-    return ["-" if np.isnan(v) else text for v, text in zip(values, texts, strict=True)]
-
-
-def entry_labels(
-    name: str, dims: Sequence[str], shape: Sequence[int], coords: Mapping[str, np.ndarray]
-) -> list[str]:
-    """Labels ``name[label, label]`` for the entries of an array, in C order.
-
-    Parameters
-    ----------
-    name : str
-    dims : sequence of str
-        Names of the dimensions.
-    shape : sequence of int
-    coords : mapping of str to array
-        Labels along dimensions; dimensions without labels are numbered.
-
-    Returns
-    -------
-    list of str
-    """
-    axes = [
-        [str(c) for c in coords[dim]] if dim in coords else [str(i) for i in range(size)]
-        for dim, size in zip(dims, shape, strict=True)
-    ]
-    return [f"{name}[{', '.join(entry)}]" if entry else name for entry in product(*axes)]

@@ -14,8 +14,8 @@ from ..inference.chains import ChainRecord, gather
 from ..inference.lengthening import lengthened, wanted
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
+from ..posterior.entry_table import entry_labels
 from ..posterior.summary import ess, rhat
-from ..posterior.tables import entry_labels
 from ..posterior.trend import drift
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .exchanges import SAME
