@@ -40,7 +40,7 @@ def made(seed, kappa):
     """One data set, and the deviation of its works."""
     kappa = _OF_KAPPA if kappa == "prior" else float(kappa)
     size = abs(np.random.default_rng(seed).normal())
-    sizes = {"n_periods": _PERIODS, "n_genres": _GENRES, "n_works": _WORKS}
+    sizes = {"n_periods": _PERIODS, "n_genres": _GENRES, "n_units": _WORKS}
     return make_senses(
         _SNIPPETS, 60, _SENSES, unit_sd=size, kappa_chi=2.5, kappa_phi=kappa, random_state=seed,
         **sizes,

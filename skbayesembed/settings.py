@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .common.checks import check_jobs
 from .common.trial import duration
 from .common.warnings import muted, note_user
-from .corpus.text import materialise
+from .corpus.kinds import materialise
 from .posterior.deciding import NO_DATA
 from .posterior.over_settings import (
     INTERRUPTED,

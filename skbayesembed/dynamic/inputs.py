@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
 from ..corpus.units import Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
 from ..sgns.batches import CorpusBatches, MatrixBatches, sizes_of_sources

@@ -12,8 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from .. import spine
 from ..common.estimator import FittedMixin, learns_online
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
+from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
-from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
+from ..corpus.text import analyzer_of, build_corpus, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..sgns import inputs as static

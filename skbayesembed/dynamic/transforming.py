@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin
-from ..corpus.text import materialise
+from ..corpus.kinds import materialise
 from ..sgns.vectors import deviations_of
 from . import inputs, predict
 from .features import sampled_features

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import solve_triangular
 
 # A unit that decides on a coefficient alone leaves no residual to judge it by.
 _ALONE = 1e-8
@@ -40,17 +41,18 @@ class ClusteredLeastSquares:
         self.matrix, (n, p) = matrix, matrix.shape
         self.n_units = int(index.max()) + 1
         self._units = sparse.csr_array((np.ones(n), (index, np.arange(n))), shape=(self.n_units, n))
-        self._bread = np.linalg.inv(matrix.T @ matrix)
+        # by QR, which columns on very different scales do not harm
+        self._basis, upper = np.linalg.qr(matrix)
+        self._root = solve_triangular(upper, np.eye(p))
         exact = np.zeros(p)
         self._rows = self._adjusted(index, exact)
-        known = exact < _EXACT * np.diag(self._bread)
+        known = exact < _EXACT * np.sum(self._root**2, axis=1)
         self.freedom = np.array([self._freedom(j) if known[j] else np.nan for j in range(p)])
 
     def _adjusted(self, index, exact):
         """Rows of ``A_g X_g M`` (n, p); squares of those left out are added to ``exact`` (p,)."""
-        values, basis = np.linalg.eigh(self._bread)
-        half = self.matrix @ (basis * np.sqrt(values)) @ basis.T
-        rows = self.matrix @ self._bread
+        half = self._basis
+        rows = half @ self._root.T
         sizes = np.bincount(index)
         alone = sizes[index] == 1
         left = 1.0 - np.sum(half[alone] ** 2, axis=1)
@@ -73,12 +75,11 @@ class ClusteredLeastSquares:
         """(tr G)^2 / tr G^2 of the quadratic form that the variance is."""
         row = self._rows[:, [j]]
         own = (self._units @ row**2).ravel()
-        cross = self._units @ (row * self.matrix)
-        at = cross @ self._bread
-        leverage = np.sum(at * cross, axis=1)
-        between = cross.T @ at
+        cross = self._units @ (row * self._basis)
+        leverage = np.sum(cross**2, axis=1)
+        between = cross.T @ cross
         trace = np.sum(own - leverage)
-        square = np.sum(own**2) - 2 * np.sum(own * leverage) + np.sum(between * between.T)
+        square = np.sum(own**2) - 2 * np.sum(own * leverage) + np.sum(between**2)
         return float(max(trace**2 / square, 1.0)) if square > 0 else 1.0
 
     def fit(self, outcomes):
@@ -94,7 +95,7 @@ class ClusteredLeastSquares:
         influence : ndarray of shape (n_units, p, K)
             Their squares and products add up to the covariance of all coefficients of all outcomes.
         """
-        coefficients = self._bread @ (self.matrix.T @ outcomes)
+        coefficients = self._root @ (self._basis.T @ outcomes)
         return coefficients, self.influence(outcomes - self.matrix @ coefficients)
 
     def influence(self, left):

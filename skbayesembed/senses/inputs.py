@@ -10,9 +10,10 @@ from scipy import sparse
 from ..common.checks import as_floats
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
-from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
+from ..corpus.text import document_counts, frequent_corpus
 from ..corpus.units import check_units, sizes_of
 from .data import Snippets
 from .embedding import word_vectors

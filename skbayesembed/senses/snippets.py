@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.checks import check_forms, check_integer, check_prob
-from ..corpus.text import input_kind, materialise
+from ..corpus.kinds import input_kind, materialise
 from ..posterior.naming import given_names
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.sources import source_of

@@ -200,7 +200,8 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     Raises
     ------
     ValueError
-        Where a list is no list, fewer than two target words of one are known, or both have a word.
+        Where a list is no list, fewer than two target words of one are known, or both have a word,
+        or the attributes one of theirs.
     """
     check_prob(prob)
     for name, words in (("X", X), ("Y", Y), ("A", A), ("B", B)):
@@ -209,6 +210,7 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     x, y = (list_index(estimator, words, name) for words, name in ((X, "X"), (Y, "Y")))
     _check_targets(estimator, x, y)
     a, b = (phrase_of(estimator, words, name) for words, name in ((A, "A"), (B, "B")))
+    _check_attributes(estimator, np.concatenate([x, y]), (a, b))
     attributes = a.less(b, "")
     targets, n_places = np.concatenate([x, y]), estimator._n_places
     operands = together(
@@ -281,6 +283,17 @@ def _check_targets(estimator, x, y):
         raise ValueError(
             f"X and Y must have no word in common, got {', '.join(estimator.words_[both])} in both."
         )
+
+
+def _check_attributes(estimator, targets, phrases):
+    """A target that is an attribute, too, would be associated with itself."""
+    for name, phrase in zip("AB", phrases, strict=True):
+        both = np.intersect1d(targets, phrase.index)
+        if both.size:
+            raise ValueError(
+                f"{name} must have no word of X or Y, got {', '.join(estimator.words_[both])}: the "
+                "cosine of a word with itself is 1, whatever the texts say."
+            )
 
 
 def permutation_test(s, n_first):

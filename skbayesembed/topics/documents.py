@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
-from ..corpus.text import input_kind, materialise
+from ..corpus.kinds import input_kind, materialise
 from ..posterior.naming import given_names, named
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.sources import note_on_means, source_of

@@ -15,7 +15,7 @@ from .. import cost, spine
 from ..common.checks import check_choice
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, check_room
-from ..corpus.text import materialise
+from ..corpus.kinds import materialise
 from ..cost import Cost
 from . import inputs
 from .checks import WORD_PROBAS

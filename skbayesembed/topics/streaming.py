@@ -14,8 +14,8 @@ from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, learns_online
 from ..common.random import named_seeds
+from ..corpus.kinds import materialise
 from ..corpus.known import known_counts
-from ..corpus.text import materialise
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs

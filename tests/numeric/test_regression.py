@@ -65,3 +65,16 @@ def test_equal_units_have_the_textbook_freedom():
     assert regression.freedom[0] == pytest.approx(6)
     assert mean[0, 0] == pytest.approx(values.mean())
     assert np.sum(influence**2) == pytest.approx(values.var(ddof=1) / 7)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_columns_on_very_different_scales(scale):
+    rng = np.random.default_rng(4)
+    index = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
+    x = np.column_stack([np.ones(index.size), rng.normal(size=(index.size, 2))])
+    y = rng.normal(size=(index.size, 2))
+    as_is, scaled = (ClusteredLeastSquares(x * factor, index) for factor in (1, [1, scale, 1]))
+    np.testing.assert_allclose(scaled.freedom, as_is.freedom, rtol=1e-8)
+    for was, found in zip(as_is.fit(y), scaled.fit(y), strict=True):
+        found[..., 1, :] *= scale
+        np.testing.assert_allclose(found, was, rtol=1e-6, atol=1e-12)

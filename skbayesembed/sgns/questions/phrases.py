@@ -119,6 +119,8 @@ def word_index(estimator, word, name):
         raise KeyError(
             f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
         )
+    if is_list(word):
+        raise ValueError(f"{name} must be words, got the list {word!r:.60} in the place of one.")
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
         raise KeyError(
