@@ -51,8 +51,8 @@ class AssociationMixin:
         KeyError
             For a list without a known word.
         ValueError
-            For an argument that is not a list, fewer than two known words in X or Y, a word in both,
-            or a word of theirs in A or B.
+            For an argument that is not a list, fewer than two known words in X or Y, a word in
+            both, or a word of theirs in A or B.
 
         Warns
         -----
