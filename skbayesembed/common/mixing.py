@@ -18,6 +18,8 @@ RHAT_LIMIT = 1.05
 COORDINATE_RHAT_LIMIT = 1.2
 # Effective draws below which ends of intervals are not to be relied on.
 FEW_DRAWS = 100
+# Draws for every one of these that are asked for, so that fewer effective ones are a surprise.
+_DRAWS_A_PIECE = 4
 # Standard errors between the first third of the draws and the last from which on chains drift: of
 # chains at rest fewer than 1 in 1000 are so far apart, but for those of some ten effective draws.
 _DRIFT = 5.0
@@ -135,6 +137,43 @@ def note_drift(
         "thin. TraceDisplay shows chains.",
         ConvergenceWarning,
     )
+
+
+def note_few(attrs: dict[str, Any], size: ArrayLike, labels: Sequence[str], n_draws: int) -> None:
+    """Warn if effective draws are too few for intervals, and note it in ``attrs``.
+
+    Parameters
+    ----------
+    attrs : dict
+        The smallest effective sample size goes into ``attrs["min_ess"]``. Nothing is said where
+        ``attrs["converged"]`` is False, which warned already, or where only few draws were asked
+        for.
+    size : array-like of shape (n_entries,)
+        Effective sample sizes; NaN where they are not known.
+    labels : sequence of str of length n_entries
+    n_draws : int
+        Draws of all chains.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If an entry has fewer than `FEW_DRAWS` of ``n_draws``, at least four times as many.
+    """
+    size = np.ravel(np.asarray(size, dtype=float))
+    if np.isnan(size).all():
+        return
+    k = int(np.nanargmin(size))
+    attrs["min_ess"] = float(size[k])
+    if attrs.get("converged") is False or n_draws < _DRAWS_A_PIECE * FEW_DRAWS:
+        return
+    if size[k] < FEW_DRAWS:
+        thin = attrs.get("thin", "not known")
+        warn_user(
+            f"The {n_draws} draws are worth only {size[k]:.0f} independent ones of {labels[k]}, "
+            f"the fewest of what is watched: means are fine, but the ends of its interval are "
+            f"rough, for which {FEW_DRAWS} are wanted. Raise thin (it is {thin}), or draws.",
+            ConvergenceWarning,
+        )
 
 
 def warn_if_stuck(acceptance: float, advice: str = "use kernel='polya-gamma'") -> None:

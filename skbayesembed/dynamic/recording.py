@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_few, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
-from ..posterior.summary import rhat
+from ..posterior.summary import ess, rhat
 from ..spine import DRAW_BUDGET, Footprint
 from .model import COORDINATES, SIDES
 
@@ -82,9 +82,10 @@ def diagnose(estimator, known, posterior):
         warn_if_stuck(float(stats["acceptance"].mean()), "raise target_accept")
     if "logit" not in stats:
         return
+    proba = expit(stats["logit"])
     note_mixing(
         attrs,
-        rhat(expit(stats["logit"])),
+        rhat(proba),
         "the co-occurrence probabilities (posterior_.stats['logit'])",
     )
     note_mixing(
@@ -102,3 +103,5 @@ def diagnose(estimator, known, posterior):
             "the diffusion (posterior_.stats['log_diffusion'])",
             name="max_rhat_diffusion",
         )
+    names = [f"P({label})" for label in posterior.coords["monitored_logit"]]
+    note_few(attrs, ess(proba), names, proba[..., 0].size)

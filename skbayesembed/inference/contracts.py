@@ -285,6 +285,7 @@ ATTRS = {
     "max_rhat_diffusion": "split R-hat of the logarithm of a learned diffusion",
     "max_rhat_likelihood": "split R-hat of the log likelihood, where it is looked at",
     "max_drift": "largest difference of the first and last draws of what is watched, in its errors",
+    "min_ess": "smallest effective sample size of what does not depend on the frame or on labels",
     "chain_similarity": "least cosine between two chains, their labels matched",
     "divergences": "how many trajectories diverged after warm-up",
     "saturated": "share of draws whose trajectory was cut at the largest tree depth",

@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_drift, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_drift, note_few, note_mixing
 from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
@@ -168,17 +168,19 @@ def diagnose(estimator, training, posterior):
     _look_at_likelihood(posterior, of_likelihood, training.data, told)
     message = _of_unmixed(posterior, mixing, of_likelihood)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
-    if posterior.n_runs == 1:
-        _look_for_drift(posterior)
-
-
-def _look_for_drift(posterior):
-    """Warn where the log likelihood, or a prevalence, still goes one way in all chains."""
     values = posterior["prevalence"]
     labels = entry_labels(
         "prevalence", posterior.dims["prevalence"], values.shape[2:], posterior.coords
     )
     flat = values.reshape(*values.shape[:2], -1)
+    if posterior.n_runs == 1:
+        _look_for_drift(posterior, labels, flat)
+    size = ess(flat, n_runs=posterior.n_runs)
+    note_few(posterior.attrs, size, labels, flat.shape[0] * flat.shape[1])
+
+
+def _look_for_drift(posterior, labels, flat):
+    """Warn where the log likelihood, or a prevalence, still goes one way in all chains."""
     # of all draws, of which prevalences may not be recorded
     likelihood = posterior.stats["log_likelihood"]
     found = np.append(drift(likelihood), drift(flat))

@@ -6,9 +6,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_few, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
-from ..posterior.summary import rhat
+from ..posterior.summary import ess, rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
 from .data import is_expected
 from .vi.climb import CLIMB_BYTES, climbs
@@ -99,9 +99,10 @@ def diagnose(estimator, training, posterior):
         return
     advice = "use kernel='polya-gamma'" if attrs["solver"] == "gibbs" else "raise target_accept"
     warn_if_stuck(float(stats["acceptance"].mean()), advice)
+    proba = expit(stats["logit"])
     note_mixing(
         attrs,
-        rhat(expit(stats["logit"])),
+        rhat(proba),
         "the co-occurrence probabilities (posterior_.stats['logit'])",
     )
     note_mixing(
@@ -113,3 +114,5 @@ def diagnose(estimator, training, posterior):
         name="max_rhat_rho",
         limit=COORDINATE_RHAT_LIMIT,
     )
+    names = [f"P({label})" for label in posterior.coords["monitored_logit"]]
+    note_few(attrs, ess(proba), names, proba[..., 0].size)

@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, note_drift, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_drift, note_few, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
@@ -239,21 +239,22 @@ def diagnose(estimator, training, posterior):
         limit=COORDINATE_RHAT_LIMIT,
         message=_not_mixed(posterior),
     )
+    # at the end of a fit none has a name
+    labels = [f"the share of topic {k}" for k in range(sizes.shape[-1])]
     if posterior.n_runs == 1:
-        _look_for_drift(posterior)
+        _look_for_drift(posterior, labels)
+    note_few(attrs, ess_of_shares(posterior), labels, sizes.shape[0] * sizes.shape[1])
 
 
-def _look_for_drift(posterior):
+def _look_for_drift(posterior, labels):
     """Warn where the log density, or the share of a topic, still goes one way in all chains."""
     shares = shares_of(posterior["counts"])
     found, draws = drift(shares), list(np.moveaxis(shares, 2, 0))
-    # at the end of a fit none has a name
-    labels = [f"the share of topic {k}" for k in range(len(draws))]
     if "lp" in posterior.stats:
         # of all draws, of which counts may not be recorded
         found = np.append(found, drift(posterior.stats["lp"]))
         draws.append(posterior.stats["lp"])
-        labels.append("the log density")
+        labels = [*labels, "the log density"]
     note_drift(posterior.attrs, found, labels, draws)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed.common.mixing import note_drift
+from skbayesembed.common.mixing import note_drift, note_few
 from skbayesembed.posterior.summary import rhat
 from skbayesembed.posterior.trend import drift
 
@@ -54,3 +54,17 @@ def test_drift_is_warned_of_once():
     assert known == {"converged": True, "max_drift": 4.0}
     note_drift(known, [np.nan, np.nan], ["a", "b"], draws)
     assert known["max_drift"] == 4.0
+
+
+def test_few_effective_draws_are_warned_of():
+    attrs = {"converged": True, "thin": 25}
+    with pytest.warns(ConvergenceWarning, match=r"400 draws .* only 61 .* of b, .*thin \(it is 25"):
+        note_few(attrs, [np.nan, 61.2, 100.0], ["a", "b", "c"], 400)
+    assert attrs == {"converged": True, "thin": 25, "min_ess": 61.2}
+    # who asks for few draws knows that they are few
+    note_few(attrs, [12.0], ["a"], 399)
+    assert attrs["min_ess"] == 12.0
+    note_few(attrs, [100.0], ["a"], 4000)
+    note_few(attrs, [np.nan], ["a"], 4000)
+    # another warning has told of it
+    note_few({"converged": False}, [12.0], ["a"], 4000)
