@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
 
 from .warnings import warn_user
 
+# What is watched beside prevalences, as messages call it.
+LIKELIHOOD = "the log likelihood"
 # R-hat above which chains count as not mixed.
 RHAT_LIMIT = 1.05
 # Single coordinates depend on the rotation and converge later than invariant quantities, so their
@@ -18,11 +21,12 @@ RHAT_LIMIT = 1.05
 COORDINATE_RHAT_LIMIT = 1.2
 # Effective draws below which ends of intervals are not to be relied on.
 FEW_DRAWS = 100
+# Effective draws below which R-hat itself says little.
+_HARDLY_ANY = 25
 # Draws for every one of these that are asked for, so that fewer effective ones are a surprise.
 _DRAWS_A_PIECE = 4
-# Standard errors between the first third of the draws and the last from which on chains drift: of
-# chains at rest fewer than 1 in 1000 are so far apart, but for those of some ten effective draws.
-_DRIFT = 5.0
+# Probability that a fit of chains at rest is said to drift.
+_DRIFT = 1e-3
 # Share of accepted moves below which a sampler counts as stuck.
 ACCEPTANCE_LIMIT = 0.2
 
@@ -99,6 +103,26 @@ def note_mixing(
         attrs["converged"] = bool(largest <= limit and attrs["converged"] is not False)
 
 
+def drifting(drift: ArrayLike) -> np.ndarray:
+    """Which of the entries that are watched together drift, ndarray of bool.
+
+    Parameters
+    ----------
+    drift : array-like
+        As of `posterior.trend.drift`; NaN where it is not known.
+
+    Examples
+    --------
+    >>> from skbayesembed.common.mixing import drifting
+    >>> drifting([3.5]).tolist(), drifting([3.5] + 9 * [0.0]).any().tolist()
+    ([True], False)
+    """
+    size = np.abs(np.asarray(drift, dtype=float))
+    n = np.sum(~np.isnan(size))
+    # comparisons with NaN are False
+    return size > ndtri(1.0 - 0.5 * _DRIFT / max(n, 1))
+
+
 def note_drift(
     attrs: dict[str, Any], drift: ArrayLike, labels: Sequence[str], draws: Sequence[np.ndarray]
 ) -> None:
@@ -108,7 +132,8 @@ def note_drift(
     ----------
     attrs : dict
         The largest absolute drift goes into ``attrs["max_drift"]``. Where chains drift,
-        ``attrs["converged"]`` becomes False; nothing is said where it is False already.
+        ``attrs["converged"]`` becomes False and ``attrs["drifts"]`` is the label of what drifts
+        most; nothing is said where it is False already.
     drift : array-like of shape (n_entries,)
         As of `posterior.trend.drift`; NaN where it is not known.
     labels : sequence of str of length n_entries
@@ -119,21 +144,21 @@ def note_drift(
     ConvergenceWarning
         If an entry drifts.
     """
-    size = np.nan_to_num(np.abs(np.asarray(drift, dtype=float)), nan=-1.0)
-    if not size.size or size.max() < 0:
+    drift = np.asarray(drift, dtype=float)
+    if np.isnan(drift).all():
         return
-    k = int(size.argmax())
-    attrs["max_drift"] = float(size[k])
-    if size[k] <= _DRIFT or attrs.get("converged") is False:
+    k = int(np.nanargmax(np.abs(drift)))
+    attrs["max_drift"] = float(abs(drift[k]))
+    if not drifting(drift)[k] or attrs.get("converged") is False:
         return
-    attrs["converged"] = False
+    attrs |= {"converged": False, "drifts": labels[k]}
     n = draws[k].shape[1] // 3
     first, last = draws[k][:, :n].mean(), draws[k][:, -n:].mean()
     warn_user(
         f"The chains have not mixed: they drift together. The mean of {labels[k]} is {first:.4g} "
-        f"in the first third of the draws and {last:.4g} in the last, {size[k]:.1f} standard "
-        "errors apart. The chains had not left their starts when the draws began, or move too "
-        f"slowly to tell: raise warmup (it is {attrs.get('warmup', 'not known')}), and draws or "
+        f"in the first third of the draws and {last:.4g} in the last: of chains at rest, fewer "
+        f"than one fit in 1,000 has such a difference. The chains had not left their starts when "
+        f"the draws began: raise warmup (it is {attrs.get('warmup', 'not known')}), and draws or "
         "thin. TraceDisplay shows chains.",
         ConvergenceWarning,
     )
@@ -168,10 +193,13 @@ def note_few(attrs: dict[str, Any], size: ArrayLike, labels: Sequence[str], n_dr
         return
     if size[k] < FEW_DRAWS:
         thin = attrs.get("thin", "not known")
+        rough = "the ends of its interval are rough"
+        if size[k] < _HARDLY_ANY:
+            rough += ", and whether chains have settled cannot be told"
         warn_user(
             f"The {n_draws} draws are worth only {size[k]:.0f} independent ones of {labels[k]}, "
-            f"the fewest of what is watched: means are fine, but the ends of its interval are "
-            f"rough, for which {FEW_DRAWS} are wanted. Raise thin (it is {thin}), or draws.",
+            f"the fewest of what is watched: {rough}. For intervals {FEW_DRAWS} are wanted: raise "
+            f"thin (it is {thin}), or draws and warmup.",
             ConvergenceWarning,
         )
 

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
-from ..common.mixing import COORDINATE_RHAT_LIMIT
+from ..common.mixing import COORDINATE_RHAT_LIMIT, LIKELIHOOD
 from ..posterior.entry_table import entry_labels
 from ..posterior.naming import given_names, shares_called
 from ..posterior.summary import rhat
+from ..posterior.trend import drift
 from .canvas import SMALL, Display, can, names_for, styles
 from .labels import called
 from .marks import LINE
@@ -234,6 +235,9 @@ def _entries(posterior, names, n):
             # two senses add up to one: the second is the first mirrored
             flat, labels = flat[:, :, ::2], labels[::2]
         worst = np.nan_to_num(rhat(flat, posterior.n_runs), nan=-1.0, posinf=np.inf)
+        if "drifts" in posterior.attrs:
+            # of chains that drift together R-hat does not tell
+            worst = np.where(worst < 0, worst, np.nan_to_num(np.abs(drift(flat)), nan=0.0))
         # what is named first, and scalars such as the log density, go first
         found += [(flat.shape[2] > 1, -w, i, label, flat[:, :, i])
                   for i, (w, label) in enumerate(zip(worst, labels, strict=True))]  # fmt: skip
@@ -245,7 +249,11 @@ def _entries(posterior, names, n):
 
 def _is_warned_of(posterior):
     """Whether `fit` has warned of the log likelihood, so that it is to be seen."""
-    return posterior.attrs.get("max_rhat_likelihood", 0.0) > COORDINATE_RHAT_LIMIT
+    attrs = posterior.attrs
+    return (
+        attrs.get("max_rhat_likelihood", 0.0) > COORDINATE_RHAT_LIMIT
+        or attrs.get("drifts") == LIKELIHOOD
+    )
 
 
 def _labels_of(name, draws, posterior):

@@ -238,6 +238,8 @@ def _chains(posterior):
             f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {FEW_DRAWS} effective "
             "draws"
         )
+    if "drifts" in attrs:
+        rows["converged"] = f"no: {attrs['drifts']} drifts, from the first draws to the last"
     divergences = attrs.get("divergences", none)
     return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
 

@@ -6,7 +6,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_drift, note_few, note_mixing
+from ..common.mixing import (
+    COORDINATE_RHAT_LIMIT,
+    LIKELIHOOD,
+    RHAT_LIMIT,
+    note_drift,
+    note_few,
+    note_mixing,
+)
 from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
@@ -185,7 +192,7 @@ def _look_for_drift(posterior, labels, flat):
     likelihood = posterior.stats["log_likelihood"]
     found = np.append(drift(likelihood), drift(flat))
     draws = [likelihood, *np.moveaxis(flat, 2, 0)]
-    note_drift(posterior.attrs, found, ["the log likelihood", *labels], draws)
+    note_drift(posterior.attrs, found, [LIKELIHOOD, *labels], draws)
 
 
 def _without_vector(data):

@@ -10,6 +10,7 @@ from ..posterior.naming import given_names, named
 from ..posterior.sentences import joined
 from .recording import ess_of_shares, rhat_of_shares, topic_shares, unmixed_topics
 
+_UNMIXED = f"R-hat above {COORDINATE_RHAT_LIMIT}, or still drifting"
 # Words of a topic in a row of a table that is about something else.
 _SHORT = 4
 
@@ -55,10 +56,7 @@ def notes_on_unmixed(unmixed, names=None):
     if unmixed is None or not len(unmixed):
         return []
     which = ", ".join(map(str, named(names, unmixed)))
-    return [
-        f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read topics {which} as points "
-        "without intervals)"
-    ]
+    return [f"(* chains not mixed ({_UNMIXED}): read topics {which} as points without intervals)"]
 
 
 def notes_on_mixing(posterior, topics=None):
@@ -67,8 +65,8 @@ def notes_on_mixing(posterior, topics=None):
     if not unmixed.size:
         return notes_on_rough(posterior, topics)
     return [
-        f"({_listed(posterior, unmixed)}: chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}; "
-        "read as points without intervals)",
+        f"({_listed(posterior, unmixed)}: chains not mixed ({_UNMIXED}); read "
+        "as points without intervals)",
         *notes_on_rough(posterior, topics),
     ]
 
@@ -89,8 +87,8 @@ def notes_on_rough(posterior, topics=None):
         return []
     few = _note_on_few(posterior, topics)
     # comparisons with NaN are False
-    rough = (found > RHAT_LIMIT) & (found <= COORDINATE_RHAT_LIMIT)
-    index = _shown(np.flatnonzero(rough), topics)
+    rough = np.flatnonzero(found > RHAT_LIMIT)
+    index = _shown(np.setdiff1d(rough, unmixed_topics(posterior)), topics)
     if not index.size:
         return few
     values = joined([f"{found[k]:.2f}" for k in index])

@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, note_drift, note_few, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, drifting, note_drift, note_few, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
@@ -239,23 +239,23 @@ def diagnose(estimator, training, posterior):
         limit=COORDINATE_RHAT_LIMIT,
         message=_not_mixed(posterior),
     )
-    # at the end of a fit none has a name
     labels = [f"the share of topic {k}" for k in range(sizes.shape[-1])]
-    if posterior.n_runs == 1:
-        _look_for_drift(posterior, labels)
+    found, draws = _drifts(posterior)
+    # at the end of a fit none has a name
+    note_drift(attrs, found, [*labels, "the log density"][: len(draws)], draws)
     note_few(attrs, ess_of_shares(posterior), labels, sizes.shape[0] * sizes.shape[1])
 
 
-def _look_for_drift(posterior, labels):
-    """Warn where the log density, or the share of a topic, still goes one way in all chains."""
+def _drifts(posterior):
+    """Drifts of the topics' shares, and of the log density where it is known; what they are of."""
     shares = shares_of(posterior["counts"])
-    found, draws = drift(shares), list(np.moveaxis(shares, 2, 0))
-    if "lp" in posterior.stats:
+    draws = list(np.moveaxis(shares, 2, 0))
+    found = drift(shares) if posterior.n_runs == 1 else np.full(len(draws), np.nan)
+    if "lp" in posterior.stats and posterior.n_runs == 1:
         # of all draws, of which counts may not be recorded
         found = np.append(found, drift(posterior.stats["lp"]))
         draws.append(posterior.stats["lp"])
-        labels = [*labels, "the log density"]
-    note_drift(posterior.attrs, found, labels, draws)
+    return found, draws
 
 
 def _look_for_collapse(estimator, posterior):
@@ -315,16 +315,26 @@ def rhat_of_shares(posterior):
 
 
 def unmixed_topics(posterior):
-    """Topics whose shares have not mixed, ndarray of int; none of draws that are no chains."""
-    found = rhat_of_shares(posterior)
-    if found is None:
+    """Topics whose shares have not mixed, ndarray of int; none of draws that are no chains.
+
+    Those of large R-hat, and those that drift: all where the log density does.
+    """
+    if posterior.attrs.get("solver") not in CHAINS:
         return np.zeros(0, int)
-    return np.flatnonzero(np.nan_to_num(found) > COORDINATE_RHAT_LIMIT)
+    moving = drifting(_drifts(posterior)[0])
+    n = posterior["counts"].shape[2]
+    if moving[n:].any():
+        return np.arange(n)
+    return np.union1d(_of_large_rhat(posterior), np.flatnonzero(moving))
+
+
+def _of_large_rhat(posterior):
+    return np.flatnonzero(np.nan_to_num(share_rhat(posterior)) > COORDINATE_RHAT_LIMIT)
 
 
 def _not_mixed(posterior):
     """What to say of topics whose shares have not mixed; None where all have."""
-    index, found = unmixed_topics(posterior), share_rhat(posterior)
+    index, found = _of_large_rhat(posterior), share_rhat(posterior)
     if index.size == 0:
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
