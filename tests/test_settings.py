@@ -165,6 +165,8 @@ def test_signs_that_no_setting_decides_do_not_change():
     assert f"({signs})" in repr(table)
     assert "all 3 intervals contain the values from -0.200 to 0.100" in repr(table)
     assert "contain the value 0.100)" in repr(rows_with([0.1] * 2, [[0.1, 0.1], [0.0, 0.2]]))
+    alike = rows_with([0.01, 0.02], [[-0.4, 0.45], [-0.5, 0.52]])
+    assert "(the sign is not decided in either setting: both intervals contain zero)" in repr(alike)
     apart = rows_with([0.01, -0.4], [[-0.2, 0.2], [-0.5, -0.3]])
     assert "(own: not decided): negative in 1)" in repr(apart)
     assert "no value is in both intervals" in repr(apart)
@@ -199,7 +201,9 @@ def test_the_verdict_of_nearer_is_on_its_first_row():
     def question(fitted):
         chance = chances[fitted.window]
         verdict = "nearest" if chance[0] > 0.9 else "not decided"
-        about = {"mean": np.array([0.6, 0.2]), "interval": np.array([[0.5, 0.7], [0.1, 0.3]])}
+        # that a cosine may be zero, too, does not make its word nearer
+        ends = np.array([[0.5, 0.7], [0.001, 0.3]])
+        about = {"mean": np.array([0.6, 0.2]), "interval": ends, "interval_mcse": ends * 0 + 0.1}
         return Bunch(words=["b", "c"], prob_nearest=np.array(chance), verdict=verdict, **about)
 
     table = over_settings(MODEL, TEXTS, question, {"window": [2, 3, 4]}, own=False)

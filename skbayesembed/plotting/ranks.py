@@ -12,6 +12,8 @@ from .canvas import GREY, LIGHT, styles
 from .convergence import ChainsDisplay
 
 _BINS = 20
+# Independent draws that those of a chain are worth, for the share of bins in the band to be told.
+_WORTH = 50
 _MIRRORED = "two chains mirror each other by construction"
 
 
@@ -41,7 +43,9 @@ class RankDisplay(ChainsDisplay):
     ranks in a bin without replacement, so that the count of one chain is hypergeometric where draws
     are independent. Autocorrelated draws scatter more, and the band is wider by the square root of
     how many of them are worth an independent one: of being in a bin, within chains, in the mean
-    over bins. As counts are whole numbers, the share is not exactly 90 %; the label has it.
+    over bins. Of chains so slow that the draws of one are worth fewer than 50 more is outside, and
+    the label has no share. As counts are whole numbers, the share is not exactly 90 %; the label
+    has it.
 
     The shares of all chains in a bin have the mean 1. So with two chains each line is the mirror
     image of the other by construction, which says nothing about mixing; a line below the figure
@@ -98,12 +102,14 @@ class RankDisplay(ChainsDisplay):
         2
         """
         panels = self._panels(ax, sharex=True, sharey=True)
-        self.steps_, self.bands_ = [], []
+        self.steps_, self.bands_, slow = [], [], False
         for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
             shares = ranks(draws)
             edges = np.linspace(0.0, 1.0, shares.shape[1] + 1)
             n_chains, n_draws = draws.shape
-            low, high, outside = even_band(n_chains, n_draws, slowness=slowness_of(draws))
+            slowness = slowness_of(draws)
+            slow |= n_draws < _WORTH * slowness
+            low, high, outside = even_band(n_chains, n_draws, slowness=slowness)
             self.bands_.append((low, high))
             axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
             axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
@@ -116,10 +122,14 @@ class RankDisplay(ChainsDisplay):
             axes.margins(x=0.0)
             self._head(axes, label, draws)
         few = f"about 1 in {1 / outside:.0f} is outside" if outside else "none is outside"
+        if n_chains == 1:
+            few = "of one chain, all are by construction"
+        gray = "roughly where bins are" if slow else f"{100 * (1 - outside):.0f} % of bins"
         axes.set_xlabel(
             "rank among the draws of all chains\n"
-            f"gray: {100 * (1 - outside):.0f} % of bins where chains mix (with\n"
-            f"their autocorrelation); {few}" + (f"\n{_MIRRORED}" if self._of_two() else "")
+            f"gray: {gray} where chains mix (with\n"
+            f"their autocorrelation){'' if slow else f'; {few}'}"
+            + (f"\n{_MIRRORED}" if self._of_two() else "")
         )
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("draws in bin / expected")
@@ -142,6 +152,8 @@ def ranks(draws, n_bins=_BINS):
 
 def _bins(draws, n_bins):
     """The bin of each draw (chain, draw), and their number."""
+    if np.isnan(draws).any():
+        raise ValueError("draws must be numbers, got NaN: they have no ranks.")
     n_bins = min(n_bins, draws.shape[1])
     return _bins_of(rankdata(draws, method="average"), n_bins).reshape(draws.shape), n_bins
 

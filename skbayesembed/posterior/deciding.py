@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .summary import interval_errors
+from .tables import bounded
 
 # Solvers whose draws are independent of each other.
 _INDEPENDENT = ("vi", "laplace")
@@ -157,10 +158,15 @@ def _told_of_skew(found, skewed, what):
     above = _above(found)
     if skewed.size > 1:
         sided = np.maximum(above, 1.0 - above)[skewed]
-        return _SKEWED.format("on one side of", what, f"{sided.min():.2f} or more")
+        least = f"{np.floor(100 * sided.min()) / 100:.2f} or more"
+        return _SKEWED.format("on one side of", what, least)
     below = bool(np.ravel(above)[0] < 0.5)
     sided = float(np.ravel(1.0 - above if below else above)[0])
-    return _SKEWED.format("below" if below else "above", what, f"{sided:.3g}")
+    return _SKEWED.format("below" if below else "above", what, _never_certain(sided))
+
+
+def _never_certain(proba):
+    return bounded([proba], 3)[0].replace(">", "above ").rstrip("0")
 
 
 def _above(found):

@@ -71,7 +71,8 @@ class OverSettings(Table):
     proba_of : str or None
         Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
     p_value : ndarray of shape (n_rows,) or None
-        Two-sided p-values of slopes; None if the answers have none.
+        p-values of answers that have them: two-sided of slopes, one-sided of WEAT; None if
+        there are none.
     threshold : ndarray of shape (n_rows,) or None
         Threshold of each distance, which depends on the setting unless it was given; None if the
         answers have none.
@@ -224,15 +225,17 @@ class OverSettings(Table):
 
     def _surely(self):
         """Verdicts in print, as those of answers are."""
+        verdicts = np.array(self.verdicts)
+        if self.proba_of == "prob_nearest":
+            # intervals are of cosines, which do not tell which word is the nearest
+            sure = np.where(verdicts == NEAREST, self.proba, 1.0 - self.proba) >= SURE
+            probably = np.isin(verdicts, (NEAREST, NOT_NEAREST)) & ~sure
+            return np.where(probably, "probably " + verdicts.astype(object), verdicts).tolist()
         found = {"interval": self.interval, "verdict": self.verdicts, self.proba_of: self.proba}
         if self.interval_mcse is not None:
             found["interval_mcse"] = self.interval_mcse
         given = self.threshold is not None
         said = surely(found, np.nan_to_num(self.threshold)[:, None] if given else 0.0)
-        verdicts, nearest = np.array(self.verdicts), self.proba_of == "prob_nearest"
-        for verdict, chance in ((NEAREST, self.proba), (NOT_NEAREST, 1.0 - self.proba)):
-            only = nearest & (verdicts == verdict) & (chance < SURE)
-            said = np.where(only, "probably " + said, said)
         if self.p_value is not None:
             only = np.isfinite(self.p_value) & ~sure_of(self.p_value)
             only &= np.isin(self.verdicts, _SIDES)
@@ -322,7 +325,8 @@ class OverSettings(Table):
         """What signs and verdicts are over the rows of several settings, a list of texts."""
         lines, mean = [], self.mean[rows]
         sign = np.sign(mean)
-        if np.unique(sign).size > 1:
+        undecided = np.all((self.interval[rows] * [[1, -1]] <= 0), axis=1)
+        if np.unique(sign).size > 1 or (self.proba_of in _SIGNED and undecided.all()):
             lines.append(self._signs(rows, sign))
         elif self.proba_of in _SIGNED:
             lines.append(self._kept(rows, sign, "the sign"))

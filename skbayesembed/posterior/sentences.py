@@ -126,9 +126,12 @@ def digits_to_tell(ends: Sequence[float], digits: int, most: int = _MOST_DIGITS)
     >>> from skbayesembed.posterior.sentences import digits_to_tell
     >>> digits_to_tell([0.0004, 0.8], 2), digits_to_tell([0.0, 0.8], 2), digits_to_tell([1e-9], 2)
     (4, 2, 2)
+    >>> digits_to_tell([0.5, 60.0], 0)
+    1
     """
-    hidden = [end for end in ends if 0.5 * 10.0**-most < end < 0.5 * 10.0**-digits]
-    return max([digits, *(min(most, int(np.ceil(-np.log10(2.0 * end)))) for end in hidden)])
+    # what is halfway is rounded to the even zero
+    hidden = [end for end in ends if 0.5 * 10.0**-most < end <= 0.5 * 10.0**-digits]
+    return max([digits, *(min(most, int(np.floor(-np.log10(2.0 * end))) + 1) for end in hidden)])
 
 
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:

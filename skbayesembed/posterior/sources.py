@@ -57,7 +57,7 @@ _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
-    "sampled, pass units= to fit, with solver='hmc')",
+    "sampled, pass units= to fit, with solver='hmc' or 'gibbs')",
 }
 
 

@@ -112,7 +112,8 @@ def number(value: Any, spec: str) -> str:
     ('0.000', '-0.001', 'nan')
     """
     text = f"{value:{spec}}"
-    return text.lstrip("+-") if not text.strip("+-0.,") or text == "+nan" else text
+    digits = text.partition("e")[0]
+    return text.lstrip("+-") if not digits.strip("+-0.,") or text == "+nan" else text
 
 
 def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:

@@ -15,6 +15,7 @@ from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import document_counts, frequent_corpus
 from ..corpus.units import check_units, sizes_of
+from ..spine import CHAINS
 from .data import Snippets
 from .embedding import word_vectors
 
@@ -350,6 +351,13 @@ def _learn_units(estimator, units, n):
         raise ValueError(
             f"units must be two or more, got {labels.size} ({labels.tolist()!r}) for {n} "
             "snippets: how units differ cannot be seen in one. Leave units out."
+        )
+    if estimator.solver not in CHAINS:
+        warn_user(
+            f"solver={estimator.solver!r} makes the differences between units too small, as modes "
+            "and approximations do not find the variance of a hierarchy, and intervals for other "
+            "units with them: use solver='hmc' or 'gibbs' with units.",
+            UserWarning,
         )
     return labels, index.astype(np.int64)
 

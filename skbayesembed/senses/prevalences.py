@@ -309,12 +309,12 @@ def on_prevalences_seen(estimator, table):
     return [
         f"(* the mean by unit is outside the interval in {where} with {FEW_UNITS} units or more: "
         f"{advice_on_seen(estimator)})",
-        *(_units_apart(estimator, table, *row) for row in rows),
+        *(line for row in rows for line in _units_apart(estimator, table, *row)),
     ]
 
 
 def _units_apart(estimator, table, k, g, t):
-    """A line on the units of a row that are furthest on the side of the mean by unit."""
+    """A line, if any, on the units of a row that are furthest on the side of the mean by unit."""
     works, senses = estimator._works, [k] if table.rows is None else table.rows[k]
     _, _, numbers, counts = works[(works[:, 0] == g) & (works[:, 1] == t)].T
     posterior = estimator.posterior_
@@ -322,16 +322,19 @@ def _units_apart(estimator, table, k, g, t):
     own = softmax(phi + effects[:, numbers], axis=-1)[..., senses].sum(axis=-1).mean(axis=0)
     side = np.sign(table.seen_alike[k, g, t] - table.mean[k, g, t])
     order = np.argsort(-side * own, kind="stable")[:_UNITS_NAMED]
+    order = order[side * (own[order] - table.mean[k, g, t]) > 0]
+    if not order.size:
+        return []
     named_ones = joined([
         f"{estimator.units_[numbers[i]]} {own[i]:.2f} ({snippets_in_words(counts[i], None)})"
         for i in order
     ])  # fmt: skip
     where = "" if len(table.genres) == 1 else f" in {table.genres[g]}"
-    return (
+    return [
         f"({together(table.names, 'sense', senses)}{where} in {table.periods[t]}: of "
         f"{numbers.size} units, furthest {'above' if side > 0 else 'below'} the mean over all of "
-        f"{table.mean[k, g, t]:.2f} are {named_ones})"
-    )
+        f"{table.mean[k, g, t]:.2f} {'is' if order.size == 1 else 'are'} {named_ones})"
+    ]
 
 
 def means_seen(estimator):

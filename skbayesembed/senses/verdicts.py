@@ -29,10 +29,12 @@ def units_of_cells(estimator):
 
 def advice_on_seen(estimator):
     """What it means that units seen lie outside the interval of all, and what to do."""
-    alike = (
-        "the units there are more alike than units of other periods, and the model has one spread "
-        "of units for all periods"
-    )
+    alike = "units seen and units at large differ by chance"
+    if estimator._cells.shape[1] > 1:
+        alike = (
+            "the units there are alike in what units of other periods differ in, and the model has "
+            "one spread of units for all periods"
+        )
     if "kappa_phi" in estimator.posterior_.stats:
         return f"{alike}; report both"
     return (

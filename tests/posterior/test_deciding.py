@@ -39,3 +39,9 @@ def test_skew_is_told():
 def test_others_are_not_skewed(answer):
     assert not is_skewed(answer)
     assert note_on_draws(answer) == [] and said_of_draws(answer) == ""
+
+
+def test_no_probability_is_told_as_certain():
+    assert "above zero is above 0.999, but" in said_of_draws(found([-0.0001, 0.2], 0.99975))
+    several = found([[-0.01, 0.4]] * 2, np.array([0.996, 0.9999]), ["not decided"] * 2)
+    assert "one side of zero is 0.99 or more, but" in note_on_draws(several)[0]
