@@ -19,7 +19,7 @@ table = table[table["year"] >= 1945].explode("text")  # a row a paragraph
 
 model = GaussianLDA(
     8, embedding=vectors, word_model="dirichlet", stop_words="english",
-    min_count=20, chains=2, warmup=2000, draws=200, thin=25, random_state=0,
+    min_count=20, chains=2, warmup=4000, draws=200, thin=50, random_state=0,
 )
 model.fit(table["text"])
 print(model.topic_info(6))
