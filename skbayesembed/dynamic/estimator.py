@@ -26,12 +26,12 @@ from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
 from .documents.sampling import AtFit, DriftSampling
 from .documents.source import source_of
+from .of_documents import DynamicDocumentsMixin
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
 from .seen import Seen
 from .solvers import ROOM
 from .streaming import DynamicStreamingMixin
-from .transforming import DynamicTransformMixin
 
 _TIMES = {"times": True}
 
@@ -41,7 +41,7 @@ class DynamicSGNS(
     UnitsMixin,
     VectorsAtMixin,
     DataTreeMixin,
-    DynamicTransformMixin,
+    DynamicDocumentsMixin,
     DynamicStreamingMixin,
     BaseEstimator,
 ):

@@ -17,7 +17,7 @@ from . import inputs, predict
 from .features import sampled_features
 
 
-class DynamicTransformMixin(DocumentFeaturesMixin):
+class DynamicDocumentsMixin(DocumentFeaturesMixin):
     """Features and scores of documents, of an estimator of vectors in periods."""
 
     # of the estimator
