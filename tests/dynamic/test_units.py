@@ -200,7 +200,8 @@ def test_repeated_documents_say_nothing_new():
     n = first.n_sampling
     np.testing.assert_allclose(second.vectors, first.vectors, atol=1e-5)
     size = np.abs(first.shifts).max()
-    np.testing.assert_allclose(second.shifts[:n], first.shifts[:n], atol=1e-6 * size)
+    # the linear systems are solved up to a relative error of some 1e-6
+    np.testing.assert_allclose(second.shifts[:n], first.shifts[:n], atol=1e-5 * size)
     # the same noise in two frames that searches ended in
     prior = first.shifts[n:-1] / r**0.5
     np.testing.assert_allclose(second.shifts[n:-1], prior, atol=1e-2 * size)

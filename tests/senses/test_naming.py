@@ -84,6 +84,8 @@ def test_other_names_are_refused(model, names, message):
     assert model.prevalence_info().names is None
 
 
+# what is asked holds of any draws
+@pytest.mark.filterwarnings("ignore:The chains have not mixed")
 def test_several_senses_are_asked_for_together():
     snippets = ["river water flood", "money loan account", "sand wind dune"] * 20
     years = [1810, 1811] * 30

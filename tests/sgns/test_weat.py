@@ -148,7 +148,11 @@ def test_missing_words(model):
         ((["oak", "yew"], Y, A, B), ValueError, "X must have at least two words"),
         ((X, ["oak", *Y], A, B), ValueError, "X and Y must have no word in common, got oak"),
         ((X, Y, A, [*B, "oak"]), ValueError, "B must have no word of X or Y, got oak"),
-        (([X, *X], Y, A, B), ValueError, "X must be words, got the list .* in the place of one"),
+        (
+            ([X, *X], Y, A, B),
+            KeyError,
+            "X has a list in the place of a word, .* not in the vocabulary",
+        ),
         ((X, Y, ["zzz"], B), KeyError, "A: 1 of 1 words are not in the vocabulary of 10 words"),
     ],
 )

@@ -120,7 +120,10 @@ def word_index(estimator, word, name):
             f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
         )
     if is_list(word):
-        raise ValueError(f"{name} must be words, got the list {word!r:.60} in the place of one.")
+        raise KeyError(
+            f"{name} has a list in the place of a word, {word!r:.60}, which is not in the "
+            "vocabulary: pass words, each as a str or an int."
+        )
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
         raise KeyError(
