@@ -303,7 +303,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert near[1].n_left_out == 1 and len(near[1].words) == 4 and np.all(near[1].prob_top == 1.0)
     line = f"(1 word has fewer than 10 uses or 3 units in {labels[2]} and is not ranked)"
     assert line in repr(near[1])
-    whole = model.most_similar("sun", 4, period=labels[0])
+    whole = model.most_similar("sun", 5, period=labels[0])
     assert whole.n_left_out == 0 and "gone" in whole.words and "not ranked" not in repr(whole)
     seen = model.observed_[2, [model.vocabulary_[w] for w in near[1].words]]
     np.testing.assert_array_equal(near[1]["pairs"], seen)
