@@ -12,6 +12,8 @@ from .tables import number
 
 # Probability from which on autocorrelation is said to have been found.
 _FOUND = 0.5
+# Probability below which it is said that there is none.
+_RULED_OUT = 0.1
 
 
 class InTime(NamedTuple):
@@ -60,7 +62,7 @@ def clause_on_time(found: InTime, sampled: str = "units") -> str | None:
     Examples
     --------
     >>> from skbayesembed.posterior.in_time import InTime, clause_on_time
-    >>> clause_on_time(InTime(0.4, 0.97, 0.5, 0.2)), clause_on_time(InTime(0.0, 0.1, -0.2, 0.1))
+    >>> clause_on_time(InTime(0.4, 0.97, 0.5, 0.2)), clause_on_time(InTime(0.0, 0.05, -0.2, 0.1))
     ('autocorrelation in time is allowed for', 'autocorrelation in time is allowed for, though no \
 positive one was found')
     """
@@ -70,8 +72,10 @@ positive one was found')
         return None
     if found.alternating:
         return "negative autocorrelation in time was found, and is not allowed for"
-    if found.autocorrelated < _FOUND:
+    if found.autocorrelated < _RULED_OUT:
         return "autocorrelation in time is allowed for, though no positive one was found"
+    if found.autocorrelated < _FOUND:
+        return "autocorrelation in time, neither found nor ruled out, is allowed for"
     return "autocorrelation in time is allowed for"
 
 
@@ -91,7 +95,7 @@ def note_on_time(found: InTime, sampled: str, slopes: str, by: str = "") -> str:
     Examples
     --------
     >>> from skbayesembed.posterior.in_time import InTime, note_on_time
-    >>> note_on_time(InTime(0.0, 0.1, -0.2, 0.1), "units", "slopes").split(", P")[0]
+    >>> note_on_time(InTime(0.0, 0.05, -0.2, 0.1), "units", "slopes").split(", P")[0]
     '(residuals of neighboring units in time correlate at -0.20. No positive autocorrelation found'
     """
     if found.autocorrelation is None:
@@ -112,6 +116,12 @@ def note_on_time(found: InTime, sampled: str, slopes: str, by: str = "") -> str:
             f"{_chances(found.autocorrelated)} that they are autocorrelated, at "
             f"{_spanned(found.autocorrelation)}{_reach(found.interval)}{line}: {slopes} and "
             f"intervals allow for {both}"
+        )
+    elif np.nanmax(found.autocorrelated) >= _RULED_OUT:
+        rest = (
+            "Positive autocorrelation neither found nor ruled out, "
+            f"{_chances(found.autocorrelated)}{line}: intervals allow for it as far as it is "
+            "probable"
         )
     else:
         rest = f"No positive autocorrelation found, {_chances(found.autocorrelated)}{line}"
