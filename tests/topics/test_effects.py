@@ -224,6 +224,7 @@ def test_refused(model, data):
         ((x,), {"n_draws": 0}, "n_draws must be an integer >= 1"),
         ((x,), {"prob": 1}, "prob must be"),
         ((np.eye(60)[7],), {}, "independent columns"),
+        (({"one": np.ones(60)},), {}, "design must have columns that vary, got 1 in all 60 doc"),
         ((x,), {"times": x[1:]}, "times must .* 60"),
         ((x,), {"times": np.ones(60)}, "times must have two different values or more, got 1"),
     ):
