@@ -98,8 +98,8 @@ class TopicEffects(Table):
         Probability of the intervals.
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
-        The table marks their rows, data frames have a column ``mixed``, and a figure shows them
-        without intervals and p-values.
+        Print and figures mark them, and have no intervals and p-values of them; ``interval``,
+        ``p_value`` and data frames keep the numbers, with a column ``mixed``.
     autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
     trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
