@@ -219,7 +219,7 @@ def test_refused(model, data):
     for arguments, options, message in (
         ((x[1:],), {}, "a row for each of the 60 documents"),
         ((x, units[1:]), {}, "one label for each of the 60 documents"),
-        ((x, np.zeros(60)), {}, "units must be two or more"),
+        ((x, np.zeros(60)), {}, r"units must be two or more.* Leave units out\.$"),
         ((x,), {"shares": "mean"}, "shares must be one of 'unbiased', 'posterior'"),
         ((x,), {"n_draws": 0}, "n_draws must be an integer >= 1"),
         ((x,), {"prob": 1}, "prob must be"),

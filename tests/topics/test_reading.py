@@ -314,7 +314,7 @@ def test_representative_documents(model, data):
     # variational means and Gibbs draws differ by less than the intervals of such shares
     assert np.all(found.mean > found.interval[:, 0] - 0.05)
     assert list(found.texts) == [texts[i] for i in found.index]
-    names = ["topic", "document", "mean", "low", "high", "text"]
+    names = ["topic", "document", "mean", "low", "high", "text", "mixed"]
     assert found.to_frame().columns.tolist() == names
     one = model.representative_documents(data.counts, 1, n=4)
     assert one.texts is None and "text" not in one.to_frame()
