@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
 from .sources import (
     NOTE_ON_UNITS,
+    NOTE_ON_UNITS_OF_BOTH,
     TOO_LITTLE,
     UNITS_OF_ALL,
     notes_on,
@@ -454,7 +455,7 @@ class ResultTable(Table):
         if self._result.get("modes_that_matter", 1) > 1:
             notes.append(SCORE_OF_ONE.format(self._result["modes_that_matter"]))
         if self._about.lent and any(name in self._result for name in _UNITS):
-            notes.append(NOTE_ON_UNITS)
+            notes.append(NOTE_ON_UNITS_OF_BOTH if "units" in self._result else NOTE_ON_UNITS)
         return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 

@@ -15,6 +15,11 @@ TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many units the answer rests on, in all periods together)"
+# Where there are two numbers.
+NOTE_ON_UNITS_OF_BOTH = (
+    f"({UNITS_OF_ALL}: how many units the vector of the start, and that of the end, rest on; units "
+    "of other periods count, too)"
+)
 
 # Names of columns of units whose plural has an s: of people, whom texts are by, and of other units.
 _PEOPLE = frozenset(

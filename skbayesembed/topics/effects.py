@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -43,7 +43,7 @@ from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -103,6 +103,9 @@ class TopicEffects(Table):
     autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
     trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
+    rough : dict of int to str
+        Topics whose chains have mixed well enough for rough intervals only, and why: an R-hat of
+        the share above 1.05, or fewer than 100 effective draws of it. Sentences say so.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     zero_one : ndarray of bool of shape (n_terms,) or None
@@ -149,6 +152,7 @@ class TopicEffects(Table):
     alternating: np.ndarray | None = None
     n_left_out: int = 0
     variational: bool = False
+    rough: dict[int, str] = field(default_factory=dict)
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -229,6 +233,8 @@ class TopicEffects(Table):
         )
         of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
         of_topics = [_BY_VI] * self.variational
+        if topic in self.rough:
+            of_topics.append(f"the interval is rough (share of the topic: {self.rough[topic]})")
         return [of_vectors, *of_topics, *filter(None, [clause_on_time(of_topic)])]
 
     def _has_draws(self):
@@ -402,6 +408,7 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts):
         np.concatenate(draws),
         labels_of(estimator),
         unmixed=unmixed_topics(estimator.posterior_),
+        rough=rough_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
         **facts,
     )._resting_on(
