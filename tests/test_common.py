@@ -502,3 +502,15 @@ def test_metadata_routing():
 def test_cross_val_score(estimator, X):
     scores = cross_val_score(estimator, X, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("cls", [BayesianSGNS, DynamicSGNS, GaussianLDA])
+def test_the_error_without_partial_fit_says_what_has_it(cls):
+    """Also where it is called by the class; with another solver there is such a method."""
+    model = cls(2, solver="map")
+    assert not hasattr(model, "partial_fit") and hasattr(cls(2, solver="vi"), "partial_fit")
+    message = f"'{cls.__name__}' has no attribute 'partial_fit'.* with solver='vi' only, got solver"
+    for call in (lambda: model.partial_fit, lambda: cls.partial_fit(model, [])):
+        with pytest.raises(AttributeError, match=message):
+            call()
+    assert cls.partial_fit.__doc__ == cls(2, solver="vi").partial_fit.__doc__

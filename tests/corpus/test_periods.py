@@ -146,8 +146,8 @@ def test_texts_of_dates():
         (["01/20/1991"], r"dates as by pandas.to_datetime\(times\), or write"),
         (
             ["03/05/1999"],
-            r"datetime\(times, dayfirst=True\) if '03' is the day, pandas.to_datetime\(times\) if it "
-            "is the month, or write",
+            r"time\(times, dayfirst=True\) if '03' is the day, pandas.to_datetime\(times\) if "
+            "it is the month, or write",
         ),
         (["Jan 20, 1991"], r"dates as by pandas.to_datetime\(times\)"),
         (["19990503", "19991303"], r"times\[1\] must be a date, got '19991303': eight digits are"),
