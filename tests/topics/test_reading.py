@@ -356,6 +356,8 @@ def test_document_topics(model, data):
 def test_representative_documents_refuse(model, data):
     with pytest.raises(ValueError, match=f"topic must be from 0 to {K - 1}, got {K}"):
         model.representative_documents(topic=K)
+    with pytest.raises(ValueError, match="got 'war': none has a name yet, name_topics gives them"):
+        model.representative_documents(topic="war")
     with pytest.raises(ValueError, match="texts must be one for each of the 120 documents"):
         model.representative_documents(texts="one text")
     with pytest.raises(ValueError, match="no document with a word"):
