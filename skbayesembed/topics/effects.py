@@ -110,6 +110,9 @@ class TopicEffects(Table):
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
+    off_zero : ndarray of bool of shape (n_terms,) or None
+        Terms that are above zero in all documents, or below, as years are: the constant is then
+        that of no document, and a line below the table says so if it is no share.
     units_name : str or None
         Name of the column of units, if it has one.
 
@@ -153,6 +156,7 @@ class TopicEffects(Table):
     n_left_out: int = 0
     variational: bool = False
     rough: dict[int, str] = field(default_factory=dict)
+    off_zero: np.ndarray | None = None
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -300,11 +304,25 @@ class TopicEffects(Table):
         if INTERCEPT not in shown or not beyond:
             return []
         which = joined([str(self._key(topic)) for topic in beyond])
+        far = [] if self.off_zero is None else self.terms[self.off_zero].tolist()
+        if far:
+            return [_note_on_centering(far, which)]
         return [
             "(constant, the mean share where all terms are zero: the interval of "
             f"topic{'s' * (len(beyond) > 1)} {which} reaches beyond 0 to 1, limits that a linear "
             "regression does not know: cut it there, or center the terms)"
         ]
+
+
+def _note_on_centering(far, which):
+    """A line on a constant that is none of documents, as of the year 0, and what makes it one."""
+    terms = joined([repr(term) for term in far])
+    it, their = ("it is", "its") if len(far) == 1 else ("they are", "their")
+    return (
+        f"(constant, the mean share where {terms} {'is' if len(far) == 1 else 'are'} zero, as "
+        f"{it} in no document: no share of topic{'s' * (' and ' in which)} {which}; subtract "
+        f"{their} mean to have that of an average document)"
+    )
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -341,6 +359,8 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
     facts |= {"n_left_out": n - kept.size, "variational": posterior.attrs.get("solver") == "vi"}
     facts["units_name"] = units_name
+    low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
+    facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
