@@ -369,6 +369,8 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
 
         Examples
         --------
+        Names begin with that of the class, here of `BayesianSGNS`:
+
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -46,6 +47,9 @@ from .inputs import vocabulary_reading
 from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics
 from .recording import unmixed_topics
 from .theta import theta_draws
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHARES = ("unbiased", "posterior")
 _SIDES = ("larger", "smaller")
@@ -256,6 +260,35 @@ class TopicEffects(Table):
         low, high = self.interval[terms].reshape(-1, 2).T
         known = {"low": low, "high": high, "p_value": self.p_value[terms].ravel()}
         return super()._series() | known | {"mixed": self._mixed()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each term and topic. ``low``, ``high`` and ``p_value`` are numbers for all
+            topics; where ``mixed`` is False, do not use them.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> effects = model.fit(data.counts).effects(data.counts, {"year": range(40)})
+        >>> frame = effects.to_frame()
+        >>> frame["term"].tolist()
+        ['(intercept)', '(intercept)', 'year', 'year']
+        >>> frame.columns.tolist()
+        ['term', 'topic', 'mean', 'sd', 'df', 'low', 'high', 'p_value', 'mixed']
+        """
+        return super().to_frame()
 
     def _columns(self):
         terms, n_topics, mixed = self._shown_terms(), self.mean.shape[1], self._mixed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from .labels import (
 )
 from .predict import PREDICTIVE_DRAWS, counted_proba
 from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _OF_VI = "variational shares have almost no width: report none of these intervals"
 # Word probabilities of a topic are summarised over at most this many draws.
@@ -194,6 +198,32 @@ class TopicTable(Table):
             Column("coherence", self.coherence, ("coherence",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each topic. ``low`` and ``high`` are numbers for all topics; where ``mixed``
+            is False, do not use them. ``topic`` is a column if topics have names.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> frame = model.fit(data.counts).topic_info().to_frame()
+        >>> frame.columns.tolist()[:3], frame["mixed"].tolist()
+        (['share', 'low', 'high'], [True, True])
+        """
+        return super().to_frame()
 
     def _named(self):
         return () if self.names is None else ("topic",)
