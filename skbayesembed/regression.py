@@ -70,7 +70,7 @@ def regress(
     covariates : array-like, Series, DataFrame or dict, optional
         Covariates known without error, of shape (n_documents,) or (n_documents, n_covariates).
         Columns of a DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a
-        structured array name the terms.
+        structured array name the terms. They must vary; the constant is added.
     names : sequence of str, optional
         Names of the features, or of the features and then the covariates. By default, features are
         the words of an answer of ``document_similarity(X, words=...)``, else "feature 0",

@@ -290,7 +290,9 @@ class MeaningMixin:
         design : array-like, Series, DataFrame or dict
             Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
             Columns of a DataFrame and keys of a dict of columns name the terms, as in
-            ``{"Republican": df["party"] == "Republican"}``. A constant is added if there is none.
+            ``{"Republican": df["party"] == "Republican"}``. They must vary. A constant is added
+            unless there is one: a column of ones that is called "intercept" or "const", or is the
+            first of an array without names.
         units : array-like of shape (n_documents,), optional
             Units of sampling: speakers, authors, works; each document by default.
         times : array-like of shape (n_documents,), optional
