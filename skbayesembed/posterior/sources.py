@@ -15,11 +15,6 @@ TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many units the answer rests on, in all periods together)"
-# Where there are two numbers.
-NOTE_ON_UNITS_OF_BOTH = (
-    f"({UNITS_OF_ALL}: how many units the vector of the start, and that of the end, rest on; units "
-    "of other periods count, too)"
-)
 
 # Names of columns of units whose plural has an s: of people, whom texts are by, and of other units.
 _PEOPLE = frozenset(
@@ -116,6 +111,16 @@ def source_of_posterior(posterior: Any) -> str:
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
     source = known.get(solver, of_chains)
     return f"{source}, {VECTORS}" if posterior.n_runs > 1 else source
+
+
+def note_on_lent(both: bool) -> str:
+    """Line below a table on its effective units; ``both`` where there are two numbers of them."""
+    if not both:
+        return NOTE_ON_UNITS
+    return (
+        f"({UNITS_OF_ALL}: how many units the vector of the start, and that of the end, rest on; "
+        "units of other periods count, too)"
+    )
 
 
 def note_on_periods(n: int, what: str) -> str:
