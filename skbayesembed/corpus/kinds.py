@@ -102,9 +102,9 @@ def _has_length(X):
 
 def _frame_kind(X):
     """Kind of a DataFrame: counts, or a TypeError if a column does not hold numbers."""
-    for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+    for name, dtype in zip(X.columns, X.dtypes, strict=True):
         kind = getattr(dtype, "kind", "O")
-        if kind not in "biufcO" or (kind == "O" and any(map(_is_document, X.iloc[:, place]))):
+        if kind not in "biufcO" or (kind == "O" and any(map(_is_document, X[name]))):
             raise TypeError(
                 f"X is a DataFrame whose column {name!r} is not numeric; a column of documents is "
                 f"passed by itself, X[{name!r}]. {_ALLOWED}."
