@@ -122,9 +122,8 @@ def _check_varying(matrix, terms, what, name):
         if len(column) > 1 and term != INTERCEPT and np.ptp(column) == 0:
             raise ValueError(
                 f"{name} must have columns that vary, got {column[0]:g} in all {len(column)} "
-                f"{what} for {term!r}, which so has no effect that could be estimated: leave it "
-                "out. A constant is added anyway; a column of ones that is meant as it is to be "
-                "called 'intercept' or 'const'."
+                f"{what} for {term!r}: leave it out, a constant is added by itself. (A column of "
+                "ones counts as the constant if it is called 'intercept' or 'const'.)"
             )
 
 
