@@ -309,7 +309,7 @@ def announce(
     """Print the `Cost` of a fit before it starts, where the estimator is verbose.
 
     Where it is not, a note on the standard error stream says that the fit takes a while, if one
-    gradient takes many multiplications: ``work``; and how long the first question will. Other
+    gradient takes many multiplications: ``work``; and how long intervals by units will. Other
     parameters are those of `spine.fit` and of `estimate`.
     """
     if not estimator.verbose:
@@ -328,29 +328,22 @@ def _note(estimator, training, asked, work):
     if work > _LONG:
         parts.append(f"this fit of {type(estimator).__name__} takes half a minute or more")
     if work > _ASKED and asked is not None:
-        with _Told("what the first question costs is tried before the fit.") as told:
-            told.at(_FIRST_QUESTION)
+        with _Told("a moment: what answers will cost is tried before the fit.") as told:
+            told.at("answers")
             # as the question itself will tell it, once it is asked
             with working_time() as clock:
                 spent, no_room = _asked(asked, estimator, training, clock)
         if no_room is not None:
             note_user(f"{no_room} The fit itself does without.")
     if spent is not None and (parts or spent > _LONG_QUESTION):
-        after = " and" if parts else f"after this fit of {type(estimator).__name__}"
+        # said once, as many never ask; the question tells what else there is
+        after = "and" if parts else f"after this fit of {type(estimator).__name__},"
         parts.append(
-            f"{after} the first question with intervals by units takes about "
-            f"{duration(spent)} of processor time, {_of_others(spent)}"
+            f"{after} intervals by units, if you ask for any, take about {duration(spent)} of "
+            f"processor time, {_of_others(spent)}"
         )
     if parts:
-        note_user(
-            f"{','.join(parts)}; estimate_cost says how long everything takes, and verbose=1 "
-            "shows progress."
-            + (
-                ""
-                if spent is None
-                else " set_params(uncertainty='model') answers at once, ignoring units."
-            )
-        )
+        note_user(f"{', '.join(parts)}; estimate_cost and verbose=1 say more.")
 
 
 def _try(estimator, room, training, seeds, find, questions, told, *before):

@@ -16,7 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
 from .common.warnings import warn_user
-from .corpus.design import INTERCEPT, design_of
+from .corpus.design import INTERCEPT, check_rank, design_of
 from .corpus.periods import Times, check_order
 from .corpus.units import check_units, name_of, units_of
 from .regression_in_time import LEAST_RELIABLE, SlopesInTime
@@ -70,7 +70,7 @@ def regress(
     covariates : array-like, Series, DataFrame or dict, optional
         Covariates known without error, of shape (n_documents,) or (n_documents, n_covariates).
         Columns of a DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a
-        structured array name the terms.
+        structured array name the terms. They must vary; the constant is added.
     names : sequence of str, optional
         Names of the features, or of the features and then the covariates. By default, features are
         the words of an answer of ``document_similarity(X, words=...)``, else "feature 0",
@@ -230,8 +230,8 @@ def regress(
     if clusters.n_units < _FEWEST_UNITS:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     _check_open(y, known, others)
-    # checks that the columns are independent
-    design_of(np.column_stack([draws.mean(axis=0), known]), n, name="features and covariates")
+    matrix = np.column_stack([draws.mean(axis=0), known])
+    check_rank(matrix, [*names, *others], name="features and covariates")
     if labels is None and source == "units":
         _warn_of_units(getattr(features, "of_units", None), n)
     _warn_of_known(draws, names)

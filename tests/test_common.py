@@ -502,3 +502,39 @@ def test_metadata_routing():
 def test_cross_val_score(estimator, X):
     scores = cross_val_score(estimator, X, cv=2, error_score="raise")
     assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("cls", [BayesianSGNS, DynamicSGNS, GaussianLDA])
+def test_the_error_without_partial_fit_says_what_has_it(cls):
+    """Also where it is called by the class; with another solver there is such a method."""
+    model = cls(2, solver="map")
+    assert not hasattr(model, "partial_fit") and hasattr(cls(2, solver="vi"), "partial_fit")
+    message = f"'{cls.__name__}' has no attribute 'partial_fit'.* with solver='vi' only, got solver"
+    for call in (lambda: model.partial_fit, lambda: cls.partial_fit(model, [])):
+        with pytest.raises(AttributeError, match=message):
+            call()
+    assert cls.partial_fit.__doc__ == cls(2, solver="vi").partial_fit.__doc__
+
+
+UNKNOWN = [
+    (BayesianSGNS(2, solver="map", min_count=1, random_state=0), {}, "zeros"),
+    (DynamicSGNS(2, solver="map", min_count=1, random_state=0), {"times": [0, 1]}, "zeros"),
+    (GaussianLDA(**TOPICS, solver="vi", random_state=0), {}, "the prior mean of the shares"),
+    (DiSCSenseModel(2, solver="laplace", draws=9, random_state=0), {}, "the prevalences of the s"),
+]
+
+
+@pytest.mark.parametrize(("model", "more", "get"), UNKNOWN, ids=lambda x: type(x).__name__)
+def test_documents_without_a_known_word_are_warned_of(model, more, get):
+    """By every estimator in the same words, in transform and in its draws; of others nothing."""
+    times = {name: values * 20 for name, values in more.items()}
+    counts = np.array([[3.0, 2, 0, 0, 1], [0, 0, 4, 3, 1]] * 20)
+    model.fit(counts, **times)
+    model.transform(counts[:2], **more)
+    new = np.vstack([counts[:1], np.zeros((1, 5))])
+    message = rf"^1 of 2 (documents|snippets) of X has no known word, and gets {get}"
+    with pytest.warns(UserWarning, match=message):
+        features = model.transform(new, **more)
+    with pytest.warns(UserWarning, match=message):
+        draws = model.sample_transform(new, 2, **more)
+    assert features.shape[0] == draws.shape[1] == 2

@@ -216,6 +216,7 @@ def test_features_that_are_nearly_alike():
         ),
         ({"outcome": ["a"] * N}, "outcome must hold numbers"),
         ({"covariates": {"by": ["a"] * N}}, "covariates must hold numbers"),
+        ({"covariates": {"one": np.ones(N)}}, "covariates must have columns that vary, got 1"),
         ({"covariates": {"by": [1, 2]}}, "covariates must have a row for each of the 120"),
         ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
         (
@@ -239,6 +240,16 @@ def test_errors(change, message):
     draws, y, _ = sample(rng, "own", 0.2)
     with pytest.raises(ValueError, match=message):
         regress(**({"features": draws, "outcome": y} | change))
+
+
+def test_a_covariate_called_const_is_the_constant():
+    draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
+    plain = regress(draws, y, covariates={"age": covariate}, error="berkson")
+    columns = {"const": np.ones(N), "age": covariate}
+    given = regress(draws, y, covariates=columns, error="berkson")
+    assert given.terms.tolist() == plain.terms.tolist() == ["feature 0", "feature 1", "age"]
+    assert given.constant == pytest.approx(plain.constant)
+    np.testing.assert_allclose(given.interval, plain.interval)
 
 
 def test_reliability_of_posterior_means():

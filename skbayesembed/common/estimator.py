@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import reprlib
-from typing import Any
+from collections.abc import Callable
+from functools import update_wrapper, wraps
+from types import MethodType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,6 +23,7 @@ from ..posterior.report import Report, report_of
 from .checks import check_integer
 from .memory import check_memory
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 # Entries of a list in the print of an estimator.
 _MOST_SHOWN = 6
 
@@ -183,7 +187,7 @@ def _short(value):
 
 
 def learns_online(estimator: Any) -> bool:
-    """Whether an estimator has ``partial_fit``, for scikit-learn's ``available_if``.
+    """Whether an estimator has ``partial_fit``.
 
     Raises
     ------
@@ -192,10 +196,36 @@ def learns_online(estimator: Any) -> bool:
     """
     if estimator.solver != "vi":
         raise AttributeError(
-            f"partial_fit is available with solver='vi' only, got solver={estimator.solver!r}: "
-            "use fit."
+            f"This {type(estimator).__name__!r} has no attribute 'partial_fit', which is available "
+            f"with solver='vi' only, got solver={estimator.solver!r}: use fit, or solver='vi'."
         )
     return True
+
+
+def online(method: _Method) -> _Method:
+    """Make a method one that only estimators whose solver learns online have.
+
+    As by scikit-learn's ``available_if``, whose error does not tell what `learns_online` says.
+    """
+    return cast(_Method, _Online(method))
+
+
+class _Online:
+    def __init__(self, method):
+        self.method = method
+        update_wrapper(self, method)
+
+    def __get__(self, estimator, owner=None):
+        if estimator is not None:
+            learns_online(estimator)
+            return MethodType(self.method, estimator)
+
+        @wraps(self.method)
+        def checked(estimator, *args, **kwargs):
+            learns_online(estimator)
+            return self.method(estimator, *args, **kwargs)
+
+        return checked
 
 
 # Of estimators that have a __repr__ of their own scikit-learn prints long lists and dicts whole, in
@@ -339,6 +369,8 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
 
         Examples
         --------
+        Names begin with that of the class, here of `BayesianSGNS`:
+
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)

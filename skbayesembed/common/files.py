@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from errno import ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,12 +56,23 @@ def complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     ------
     Path
         In the same folder, of a name that no other thread or process has.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; it names ``path``, not the file in its place.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "path must be in a folder that exists", str(path))
     partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield partial
         os.replace(partial, path)
+    except OSError as error:
+        if error.filename is not None and os.fspath(error.filename) == str(partial):
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

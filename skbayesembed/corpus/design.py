@@ -13,6 +13,8 @@ from scipy import sparse
 from ..common.checks import as_floats
 
 INTERCEPT = "(intercept)"
+# Names of a column of ones, in any case: of R, patsy and statsmodels.
+_CONSTANTS = frozenset({INTERCEPT, "intercept", "const", "constant"})
 # Share of the largest singular value below which columns depend on each other.
 _LEAST = 1e-9
 
@@ -39,7 +41,7 @@ class Design:
             If columns depend on each other among these.
         """
         matrix = self.matrix[kept]
-        _check_rank(matrix, self.terms, what)
+        check_rank(matrix, self.terms, what)
         return Design(matrix, self.terms)
 
 
@@ -50,7 +52,9 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
     ----------
     design : array-like, DataFrame, Series or dict of shape (n,) or (n, n_covariates)
         Numbers or truth values. Columns of a DataFrame, keys of a dict of columns and fields of a
-        structured array name the terms, which are x0, x1, ... otherwise.
+        structured array name the terms, which are x0, x1, ... otherwise. A column of ones is the
+        constant if it is called intercept, (intercept), const or constant, in any case, or is the
+        first of a matrix without names.
     n : int
     what : str
         What the documents are called in messages.
@@ -60,8 +64,8 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
     Raises
     ------
     ValueError
-        If the number of rows is another, an entry is no finite number, or columns depend linearly
-        on each other and the constant.
+        If the number of rows is another, an entry is no finite number, a covariate is the same
+        for all, or columns depend linearly on each other and the constant.
     """
     names, design = _named_columns(design, n, what, name)
     kinds = getattr(design, "dtypes", getattr(design, "dtype", None))
@@ -78,7 +82,8 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
             f"{name} must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
             "pandas.get_dummies(..., drop_first=True) for example."
         ) from None
-    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    alone = matrix.ndim == 1
+    matrix = matrix[:, None] if alone else matrix
     if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
         raise ValueError(
             f"{name} must have a row for each of the {n} {what}, got shape {matrix.shape}."
@@ -89,11 +94,37 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
             f"{name} must hold finite numbers, got {matrix[row, column]} in row {row}, column "
             f"{column}: leave such {what} out."
         )
-    terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
-    if not np.any(np.ptp(matrix, axis=0) == 0):
+    terms = _terms_of(names, matrix, alone)
+    _check_varying(matrix, terms, what, name)
+    if INTERCEPT not in terms:
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
-    _check_rank(matrix, terms, what, name)
+    check_rank(matrix, terms, what, name)
     return Design(matrix, np.array(terms, dtype=str))
+
+
+def _terms_of(names, matrix, alone):
+    """Names of the columns; those of ones that are meant as the constant get its name."""
+    terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
+    ones = np.all(matrix == 1.0, axis=0)
+    # frames that were made of an array have numbers for names
+    nameless = names is None or isinstance(names[0], int | np.integer)
+    return [
+        INTERCEPT
+        if one and (term.strip().lower() in _CONSTANTS or (j == 0 and nameless and not alone))
+        else term
+        for j, (one, term) in enumerate(zip(ones, terms, strict=True))
+    ]
+
+
+def _check_varying(matrix, terms, what, name):
+    """Raise a ValueError where a covariate is the same in all rows and no constant by its name."""
+    for column, term in zip(matrix.T, terms, strict=True):
+        if len(column) > 1 and term != INTERCEPT and np.ptp(column) == 0:
+            raise ValueError(
+                f"{name} must have columns that vary, got {column[0]:g} in all {len(column)} "
+                f"{what} for {term!r}: leave it out, a constant is added by itself. (A column of "
+                "ones counts as the constant if it is called 'intercept' or 'const'.)"
+            )
 
 
 def note_on_names(terms: Iterable[str]) -> list[str]:
@@ -136,7 +167,18 @@ def _named_columns(design, n, what, called):
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 
-def _check_rank(matrix, terms, what, name="design"):
+def check_rank(
+    matrix: np.ndarray, terms: Iterable[str], what: str = "documents", name: str = "design"
+) -> None:
+    """Raise a ValueError where there are too few rows, or columns depend on each other.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_terms)
+    terms : iterable of str
+    what, name : str
+        What rows and matrix are called in messages.
+    """
     if len(matrix) <= matrix.shape[1]:
         raise ValueError(
             f"{name} must have fewer columns than {what}, got {matrix.shape[1]} (with a constant) "

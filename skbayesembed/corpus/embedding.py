@@ -281,6 +281,24 @@ def vectors_of_columns(embedding, names):
     return vectors
 
 
+def missing_file(embedding):
+    """The path of an embedding's file that is not there (any more), or None."""
+    is_path = isinstance(embedding, str | os.PathLike)
+    return os.fspath(embedding) if is_path and not os.path.isfile(embedding) else None
+
+
+def warn_of_missing_file(path, words):
+    """Warn of words that are left out, as the file that may have their vectors is not there."""
+    some = ", ".join(map(repr, words[:3]))
+    warn_user(
+        f"embedding is the file {path!r}, which is not there: words of X that are not in the "
+        f"vocabulary are left out, even if it has a vector for them ({len(words)}: {some}"
+        f"{', ...' if len(words) > 3 else ''}). If the file was moved, say where to: "
+        "model.set_params(embedding=path).",
+        UserWarning,
+    )
+
+
 def source_of_words(embedding):
     """`WordVectors` for documents, whose words an array cannot be aligned with."""
     source = source_of(embedding)

@@ -104,12 +104,17 @@ def _frame_kind(X):
     """Kind of a DataFrame: counts, or a TypeError if a column does not hold numbers."""
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         kind = getattr(dtype, "kind", "O")
-        if kind not in "biufcO" or (kind == "O" and any(isinstance(x, str) for x in X[name])):
+        if kind not in "biufcO" or (kind == "O" and any(map(_is_document, X[name]))):
             raise TypeError(
                 f"X is a DataFrame whose column {name!r} is not numeric; a column of documents is "
                 f"passed by itself, X[{name!r}]. {_ALLOWED}."
             )
     return "counts"
+
+
+def _is_document(x):
+    """Whether an entry of a column is a text, or a list of tokens."""
+    return isinstance(x, str | list | tuple | np.ndarray)
 
 
 def _array_kind(X):
@@ -129,6 +134,11 @@ def _array_kind(X):
         raise TypeError(
             "X is a 2-D array of str; pass documents as a 1-D array (X.ravel()) or token lists as "
             f"lists (X.tolist()). {_ALLOWED}."
+        )
+    if kind == "O" and any(map(_is_document, np.asarray(values).flat)):
+        raise TypeError(
+            f"X is a 2-D array of lists; pass a list of token lists, as X.ravel().tolist(). "
+            f"{_ALLOWED}."
         )
     return "counts"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
+from ..common.warnings import warn_user
 from .count_matrix import count_matrix
 from .kinds import input_kind, materialise
 from .text import analyzer_of, document_counts, encode
@@ -42,6 +44,27 @@ def known_counts(
         return count_matrix(estimator, X)[:, estimator._columns]
     ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
     return document_counts(ids, offsets, estimator.words_.size)
+
+
+def warn_of_unknown(counts: Any, get: str, what: str = "documents") -> None:
+    """Warn of documents that have no known word, whose features are not about them.
+
+    Parameters
+    ----------
+    counts : sparse array of shape (n_documents, n_words)
+        Of known words.
+    get : str
+        What they get instead.
+    what : str
+        What the documents are called.
+    """
+    n = int(np.count_nonzero(np.asarray(counts.sum(axis=1)).ravel() == 0))
+    if n:
+        warn_user(
+            f"{n:,} of {counts.shape[0]:,} {what} of X {'has' if n == 1 else 'have'} no known "
+            f"word, and {'gets' if n == 1 else 'get'} {get}.",
+            UserWarning,
+        )
 
 
 def check_kind(estimator: Any, kind: str, *, without_columns: str = "text or tokens") -> None:

@@ -148,16 +148,21 @@ def why_unknown(estimator: Any, word: Any) -> str:
     >>> why_unknown(BayesianSGNS(stop_words=["sea"], min_count=2), "Sea")
     'it is one of the stop_words, which are left out'
     >>> why_unknown(BayesianSGNS(stop_words="english", min_count=2), "sea")
-    'min_count=2 and max_features=None drop rare words'
+    'min_count=2 drops rare words'
+    >>> why_unknown(BayesianSGNS(min_count=1), "sea")
+    'it is not among the words of fit, none of which were dropped as rare'
     """
     if isinstance(word, str):
         stops = CountVectorizer(stop_words=estimator.stop_words).get_stop_words() or ()
         if word in stops or (estimator.lowercase and word.lower() in stops):
             named = f" of {estimator.stop_words!r}" if isinstance(estimator.stop_words, str) else ""
             return f"it is one of the stop_words{named}, which are left out"
-    return (
-        f"min_count={estimator.min_count} and max_features={estimator.max_features} drop rare words"
-    )
+    drop = [f"min_count={estimator.min_count}"] * (estimator.min_count > 1)
+    if estimator.max_features is not None:
+        drop.append(f"max_features={estimator.max_features}")
+    if not drop:
+        return "it is not among the words of fit, none of which were dropped as rare"
+    return f"{' and '.join(drop)} {'drop' if len(drop) > 1 else 'drops'} rare words"
 
 
 def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:

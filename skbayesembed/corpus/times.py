@@ -21,7 +21,8 @@ LARGEST_TIME = 2.0**63
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
 _BASIC_DATE = re.compile(r"\d{8}")
-_DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{2}|\d{4})")
+_YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})")
+_MONTHS, _ORDERS = 12, ("", ", dayfirst=True")
 # Texts for what is missing; NumPy writes NaN beside texts as a text.
 _MISSING = frozenset(("", "nan", "nat", "none", "null", "na", "<na>"))
 # Whole numbers between these that are all dates, as YYYYMMDD, are taken for such.
@@ -197,17 +198,21 @@ def _refuse(value, name, i=None):
         advice = "; convert texts first, " + (
             f"as by np.asarray({name}, dtype=float)"
             if _is_number(value)
-            else f"dates as by pandas.to_datetime({name}{_order(value)}), or write them as in "
-            "'1999-05-03'"
+            else f"dates as by {_reading_of(value, name)}, or write them as in '1999-05-03'"
         )
     place = "" if i is None else f" in {name}[{i}]"
     raise ValueError(f"{name} must be numbers or dates, got {value!r}{place}{advice}.")
 
 
-def _order(value):
-    """What pandas needs to be told of the order of day and month."""
-    day_first = isinstance(value, str) and _DAY_FIRST.fullmatch(value)
-    return ", dayfirst=True" if day_first else ""
+def _reading_of(value, name):
+    """How pandas reads a date; both ways where day and month could be either."""
+    month_first, day_first = (f"pandas.to_datetime({name}{order})" for order in _ORDERS)
+    found = _YEAR_LAST.fullmatch(value) if isinstance(value, str) else None
+    if found is None or int(found[3]) > _MONTHS:
+        return month_first
+    if int(found[1]) > _MONTHS:
+        return day_first
+    return f"{day_first} if {found[1]!r} is the day, {month_first} if it is the month"
 
 
 def _read_texts(values, name):

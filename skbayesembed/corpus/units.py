@@ -8,6 +8,9 @@ import numpy as np
 
 from ..common.checks import as_floats, check_total
 
+# What a fit can do without units, in the message of an error.
+BY_MODEL = ", or use uncertainty='model'"
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -124,7 +127,7 @@ def _is_missing(label):
         raise TypeError(f"units must be labels that can be compared: {error}") from None
 
 
-def units_of(units, weights, n, what="documents"):
+def units_of(units, weights, n, what="documents", otherwise=""):
     """`Units` of documents; a document is a unit of its own where none are given.
 
     Parameters
@@ -137,6 +140,8 @@ def units_of(units, weights, n, what="documents"):
     n : int
     what : str
         What the documents are called in messages.
+    otherwise : str
+        What can be done but to leave units out, in the message of the error.
 
     Raises
     ------
@@ -149,7 +154,7 @@ def units_of(units, weights, n, what="documents"):
     if units is not None and found.size < 2:
         raise ValueError(
             f"units must be two or more, got {found.size} ({found.tolist()!r}) for {n} {what}: how "
-            "units differ cannot be seen in one. Leave units out, or use uncertainty='model'."
+            f"units differ cannot be seen in one. Leave units out{otherwise}."
         )
     whole = np.zeros(n, dtype=np.int64)
     whole[counted] = index

@@ -14,7 +14,7 @@ from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
-from ..corpus.units import Units, check_units, check_weights, units_of
+from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
 from ..sgns.batches import CorpusBatches, MatrixBatches, sizes_of_sources
 from ..sgns.checks import check_known
@@ -169,7 +169,7 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     what = "PairCounts" if kind == "pairs" else "documents"
     weights = check_weights(sample_weight, index.size, what)
     labels = check_units(units, index.size, what)
-    found = units_of(labels, weights, index.size, what)
+    found = units_of(labels, weights, index.size, what, BY_MODEL)
     sources, counts = _COUNTED[kind](estimator, sources, index, found, seed)
     if kind == "pairs" and labels is None and np.bincount(index).max() == 1:
         # totals of a period, of whose documents nothing is known

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.kinds import materialise
+from ..corpus.known import warn_of_unknown
 from ..sgns.vectors import deviations_of
 from . import inputs, predict
 from .features import sampled_features
@@ -82,6 +83,11 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
             Twice as many columns for ``features="mean_std"``: the means, then their standard
             deviations (see ``uncertainty``). Zeros for a document without a known word.
 
+        Warns
+        -----
+        UserWarning
+            If there are documents without a known word.
+
         Examples
         --------
         >>> from skbayesembed import DynamicSGNS
@@ -93,10 +99,13 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
         """
         check_is_fitted(self, "posterior_")
         counts, centres = inputs.documents(self, X, times)
+        warn_of_unknown(counts, "zeros")
         return predict.document_features(self, counts, centres, self.features == "mean_std")
 
     def _sampled_features(self, X, n_draws, times=None):
-        return sampled_features(self, *inputs.documents(self, X, times), n_draws)
+        counts, centres = inputs.documents(self, X, times)
+        warn_of_unknown(counts, "zeros")
+        return sampled_features(self, counts, centres, n_draws)
 
     def score(
         self,

@@ -7,10 +7,9 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 
 from .. import spine
-from ..common.estimator import FittedMixin, learns_online
+from ..common.estimator import FittedMixin, online
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
@@ -210,7 +209,7 @@ class DynamicStreamingMixin(FittedMixin):
     _pairs_of_use: float | None
     _seen: Any
 
-    @available_if(learns_online)
+    @online
     def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
         """Learn from documents of later periods.
 

@@ -197,7 +197,9 @@ class SaveMixin:
         Notes
         -----
         Parameters that are functions (``analyzer=``) are code and are not stored: pass them to
-        `skbayesembed.load`. Vectors of an ``embedding`` are stored; if it is a path, only the path.
+        `skbayesembed.load`. Vectors of an ``embedding`` are stored; if it is a path, only the path,
+        and vectors of the words of the vocabulary. Without the file, words that are new to the
+        model are left out of documents, with a warning.
         A model whose intervals account for the sampling of documents, and that was not asked for
         any yet, is stored with the word indices of its documents, from which it computes them
         later. Arrays that shrink by it are compressed, without loss. For a file of more than 50

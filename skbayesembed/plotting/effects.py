@@ -12,12 +12,11 @@ from ..corpus.design import INTERCEPT
 from ..posterior.sources import interval_label
 from ..posterior.tables import p_values
 from .canvas import WIDTH, Display, names_for, numbers_of
+from .labels import topic_labels
 from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places
 
 # Panels side by side in the width of a column, and the width of each beyond, in inches.
 _SIDE_BY_SIDE, _PANEL = 2, 1.6
-# First words of a topic that it is called by.
-_FIRST = 3
 # Tables that another display draws.
 _OTHERS = {"MeaningEffects": "effects on a word", "Regression": "slopes of regress"}
 
@@ -199,9 +198,9 @@ class EffectsDisplay(Display):
 
     def _names(self):
         words = self.result.words
-        if self.names is not None or self.result.names is not None:
-            return names_for(self.names, len(words), "topic", self.result.names)
-        return [f"{k}: {' '.join(str(w).split()[:_FIRST])}" for k, w in enumerate(words)]
+        if self.names is not None:
+            return names_for(self.names, len(words), "topic")
+        return topic_labels(words, self.result.names)
 
     def _below(self, hollow):
         """What is written below the panels."""

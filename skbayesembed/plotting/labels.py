@@ -23,10 +23,31 @@ _GAPS = (4.0, 10.0)
 _POINT = 4.0
 # What a label that is not next to its point costs, in square points.
 _APART = 20.0
+# First words of a topic that it is called by.
+_FIRST = 3
 # Letters of a line that has room in every figure; how often lines that have none are made shorter.
 _FITS, _TRIES = 24, 4
 # Height of a line in inches, relative to points.
 _INCHES = _LINE / 72.0
+
+
+def topic_labels(words, names, *, numbered=True):
+    """What rows of topics are called: by their names, those without by their first words.
+
+    Parameters
+    ----------
+    words : sequence of str or of sequences of str of shape (n_topics,)
+    names : ndarray of str of shape (n_topics,) or None
+        Names, and numbers of topics that have none; None where no topic has one.
+    numbered : bool, default=True
+        Whether the number of a topic stands before its words.
+    """
+    labels = []
+    for k, of in enumerate(words):
+        first = " ".join((of.split() if isinstance(of, str) else list(of))[:_FIRST])
+        named = names is not None and str(names[k]) != str(k)
+        labels.append(str(names[k]) if named else f"{k}: {first}" if numbered else first)
+    return labels
 
 
 def called(what):

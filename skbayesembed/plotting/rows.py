@@ -20,6 +20,7 @@ from ..posterior.tables import (
     p_values,
 )
 from ..sgns.neighbours import order_note
+from .labels import topic_labels
 
 
 class Rows(NamedTuple):
@@ -99,8 +100,7 @@ def _changes(table):
 
 
 def _topic_effects(table):
-    names = [" ".join(str(words).split()[:_FIRST]) for words in table.words]
-    names = names if table.names is None else table.names.tolist()
+    names = topic_labels(table.words, table.names, numbered=False)
     return _effects(table, names, "effect on the share of the topic")
 
 
@@ -144,8 +144,7 @@ def _unmixed(table, n):
 
 
 def _topic_sizes(table):
-    labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
-    labels = labels if table.names is None else table.names.tolist()
+    labels = topic_labels(table.words, table.names)
     unmixed, note = _unmixed(table, len(labels))
     interval = table.interval.reshape(-1, 2)
     about = {"note": note, "unmixed": unmixed}
@@ -238,8 +237,6 @@ _OTHERS = {
 }
 # Entries of answers that are differences, with a sign.
 _SIGNED = {"prob_increase", "prob_positive"}
-# First words of a topic that it is called by.
-_FIRST = 3
 
 
 def rows_of(result: Any) -> Rows:

@@ -13,6 +13,11 @@ from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
+# Height of ticks and bars, in points; how pale bars are.
+_TICK, _BAR, _PALE = 6.0, 4.0, 0.5
+# Room beside the outermost ends, as a share of the axis; below this share of the largest
+# probability, the smallest is near zero.
+_ROOM, _NEAR = 0.06, 0.3
 # Panels side by side, where there are few and where there are many.
 _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
@@ -110,9 +115,12 @@ class WordsDisplay(Display):
             made = forest(axes, found.words[k], found.mean[k], found.interval[k], **look)
             self.points_.append(made.points)
             self.intervals_ += [] if made.intervals is None else [made.intervals]
+            if made.intervals is not None and not hollow:
+                _show_short(made)
             title = f"{names[k]} (not mixed)" if hollow else names[k]
             axes.set_title(title, loc="left", pad=2)
-            axes.set_xlim(left=0.0)
+            shown = found.mean[k] if hollow or made.intervals is None else found.interval[k]
+            axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
         if self._owned:
@@ -131,8 +139,25 @@ class WordsDisplay(Display):
         return names
 
 
+def _show_short(marks):
+    """Draw means as ticks on bars, as dots would hide intervals that are shorter."""
+    marks.points.set(marker="|", markersize=_TICK, markeredgewidth=1.0)
+    marks.points.set_markeredgecolor(marks.points.get_color())
+    marks.intervals.set(linewidth=_BAR, alpha=_PALE)
+
+
+def _limits(low, high):
+    """Ends of an axis of probabilities, with room beside the outermost; zero where it is near."""
+    start = 0.0 if low < _NEAR * high else low
+    room = _ROOM * (high - start if high > start else high)
+    return max(0.0, start - room), high + room
+
+
 class SenseWordsDisplay(WordsDisplay):
     """The top words of each sense, with intervals.
+
+    Means are ticks, and intervals bars behind them. Axes begin at zero only if a probability is
+    near.
 
     Parameters
     ----------
@@ -248,6 +273,9 @@ class SenseWordsDisplay(WordsDisplay):
 
 class TopicWordsDisplay(WordsDisplay):
     """The top words of each topic, with intervals; of topics that have not mixed without.
+
+    Means are ticks, and intervals bars behind them. Axes begin at zero only if a probability is
+    near.
 
     Parameters
     ----------

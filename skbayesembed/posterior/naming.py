@@ -136,7 +136,10 @@ def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:
     if isinstance(which, str) and which in known:
         return known.index(which)
     allowed = f"from 0 to {n - 1}" + (f", or one of {known}" if known else "")
-    raise ValueError(f"{what} must be {allowed}, got {which!r}.")
+    hint = ""
+    if isinstance(which, str) and not known:
+        hint = f": none has a name yet, name_{'topics' if 'topic' in what else 'senses'} gives them"
+    raise ValueError(f"{what} must be {allowed}, got {which!r}{hint}.")
 
 
 def _is_number(k, n):

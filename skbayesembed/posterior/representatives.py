@@ -61,6 +61,9 @@ class Representatives(Table):
         None if snippets are not spread over periods.
     names : ndarray of str of shape (n_groups,) or None
         Names of the senses or topics, if they were given.
+    unmixed : ndarray of int or None
+        Topics whose shares have not mixed; None for senses. In print their documents have no
+        intervals; ``interval`` and data frames keep the numbers, with a column ``mixed``.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Representatives(Table):
     units: np.ndarray | None = None
     per_period: dict[int, int] | None = None
     names: np.ndarray | None = None
+    unmixed: np.ndarray | None = None
 
     def _title(self):
         what = "most probable snippets" if self.of == "sense" else "documents with the most"
@@ -101,6 +105,13 @@ class Representatives(Table):
 
     def _groups(self):
         return self.of, named(self.names, self.groups)
+
+    def _mixed(self):
+        return ~np.isin(self.groups, [] if self.unmixed is None else self.unmixed)
+
+    def _series(self):
+        of_topics = {"mixed": self._mixed()} if self.of == "topic" else {}
+        return super()._series() | of_topics
 
     def _columns(self):
         what, head = ("snippet", "P") if self.of == "sense" else ("document", "share")
@@ -113,7 +124,7 @@ class Representatives(Table):
         ]
         columns += [
             Column(head, self.mean, ("mean",), ".3f"),
-            Column("interval", self.interval, ("low", "high"), ".3f"),
+            Column("interval", self.interval, ("low", "high"), ".3f", few=~self._mixed()),
         ]
         if self.copies is not None and np.any(self.copies > 1):
             columns.append(Column("copies", self.copies, ("copies",), "d"))
@@ -125,7 +136,8 @@ class Representatives(Table):
         notes = super()._notes()
         if self.of == "topic":
             notes.insert(0, "(share: of the tokens of a document)")
-        notes += note_on_means(self.mean, self.interval)
+        mixed = self._mixed()
+        notes += note_on_means(self.mean[mixed], self.interval[mixed])
         if self.per_period:
             notes.append(_spread(self.per_period.values()))
         if self.copies is not None and np.any(self.copies > 1):

@@ -12,13 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
-from .sources import (
-    NOTE_ON_UNITS,
-    TOO_LITTLE,
-    UNITS_OF_ALL,
-    notes_on,
-    source_of_posterior,
-)
+from .sources import TOO_LITTLE, UNITS_OF_ALL, note_on_lent, notes_on, source_of_posterior
 from .tables import (
     Column,
     Table,
@@ -454,7 +448,7 @@ class ResultTable(Table):
         if self._result.get("modes_that_matter", 1) > 1:
             notes.append(SCORE_OF_ONE.format(self._result["modes_that_matter"]))
         if self._about.lent and any(name in self._result for name in _UNITS):
-            notes.append(NOTE_ON_UNITS)
+            notes.append(note_on_lent("units" in self._result))
         return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 

@@ -113,6 +113,16 @@ def source_of_posterior(posterior: Any) -> str:
     return f"{source}, {VECTORS}" if posterior.n_runs > 1 else source
 
 
+def note_on_lent(both: bool) -> str:
+    """Line below a table on its effective units; ``both`` where there are two numbers of them."""
+    if not both:
+        return NOTE_ON_UNITS
+    return (
+        f"({UNITS_OF_ALL}: how many units the vector of the start, and that of the end, rest on; "
+        "units of other periods count, too)"
+    )
+
+
 def note_on_periods(n: int, what: str) -> str:
     """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
     where = "1 period" if n == 1 else f"{n} periods"

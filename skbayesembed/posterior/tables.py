@@ -385,6 +385,8 @@ class Table:
 
         Examples
         --------
+        All tables have this method, here one of the summaries of a posterior:
+
         >>> import numpy as np
         >>> from skbayesembed import Posterior
         >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))
@@ -414,6 +416,8 @@ class Table:
 
         Examples
         --------
+        All tables have this method, here one of the summaries of a posterior:
+
         >>> import numpy as np
         >>> from skbayesembed import Posterior
         >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))

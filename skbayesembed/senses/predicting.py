@@ -13,9 +13,13 @@ from ..common.checks import check_integer
 from ..common.estimator import check_room, recorded_draws
 from ..common.memory import check_memory
 from ..common.random import seed_sequence
+from ..corpus.known import warn_of_unknown
 from ..corpus.text import document_counts
 from . import inputs
 from .predict import SnippetReader, sample_snippets
+
+# What snippets without a known word get, and what they are called.
+_OF_PREVALENCE = "the prevalences of the senses", "snippets"
 
 
 class PredictionMixin:
@@ -59,6 +63,11 @@ class PredictionMixin:
             If a time is outside the periods of ``fit``, a genre is not among its genres, or units
             are given without times or genres.
 
+        Warns
+        -----
+        UserWarning
+            If there are snippets without a known word, which get the prevalences of the senses.
+
         Examples
         --------
         >>> from skbayesembed import DiSCSenseModel
@@ -67,7 +76,9 @@ class PredictionMixin:
         >>> model.predict_proba(["river flood", "loan"]).shape
         (2, 2)
         """
-        return self._reader(X, times, genres, units).sense_proba()
+        reader = self._reader(X, times, genres, units)
+        warn_of_unknown(reader.places.counts, *_OF_PREVALENCE)
+        return reader.sense_proba()
 
     def predict(
         self,
@@ -131,6 +142,7 @@ class PredictionMixin:
 
     def _sampled_features(self, X, n_draws, times=None, genres=None, units=None):
         reader = self._reader(X, times, genres, units)
+        warn_of_unknown(reader.places.counts, *_OF_PREVALENCE)
         check_room(n_draws, reader.places.n_snippets, self._n_features_out)
         return reader.sense_proba_draws(recorded_draws(self, n_draws))
 

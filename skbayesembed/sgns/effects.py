@@ -71,6 +71,8 @@ def meaning_effects(
     n = len(offsets) - 1
     units_name = name_of(units)
     design, units = design_of(design, n), check_units(units, n)
+    if design.terms.size == 1:
+        raise ValueError("design must have a covariate besides the constant, got the constant.")
     when = None if times is None else check_order(times, n)
     tokens = (ids, offsets) if reference is None else _reference_tokens(estimator, reference)
     matrix = contexts_to_vectors(estimator.rho_, *tokens, window)
@@ -88,7 +90,7 @@ def meaning_effects(
         fit = independent(rows.matrix, found.vectors, clusters.index)
     else:
         fit = in_time(rows.matrix, found.vectors, clusters.index, when[found.documents])
-    terms = np.flatnonzero(_varying(rows))
+    terms = np.flatnonzero(rows.terms != INTERCEPT)
     rng = np.random.default_rng(_SEED)
     summaries = []
     for j in terms:
@@ -154,12 +156,6 @@ def _ends(estimator, axes):
 def _between(rho):
     """Root mean square distance between the vectors of two words."""
     return float(np.sqrt(2.0 * rho.var(axis=0, ddof=1).sum()))
-
-
-def _varying(design):
-    """Terms that are not constant."""
-    varying = np.ptp(design.matrix, axis=0) > 0
-    return varying & (design.terms != INTERCEPT)
 
 
 def _directions(estimator, axes):
@@ -294,7 +290,9 @@ class MeaningMixin:
         design : array-like, Series, DataFrame or dict
             Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
             Columns of a DataFrame and keys of a dict of columns name the terms, as in
-            ``{"Republican": df["party"] == "Republican"}``. A constant is added if there is none.
+            ``{"Republican": df["party"] == "Republican"}``. They must vary. A constant is added
+            unless there is one: a column of ones that is called "intercept" or "const", or is the
+            first of an array without names.
         units : array-like of shape (n_documents,), optional
             Units of sampling: speakers, authors, works; each document by default.
         times : array-like of shape (n_documents,), optional

@@ -17,7 +17,7 @@ from ..corpus.count_matrix import (
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind, known_counts
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
-from ..corpus.units import Units, check_units, check_weights, units_of
+from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from .batches import (
     CorpusBatches,
     MatrixBatches,
@@ -174,7 +174,7 @@ def with_units(training, seed, units, sample_weight):
     if isinstance(source, UnitPairs | ShardBatches):
         what = "PairCounts" if isinstance(source, UnitPairs) else "units of X"
     weights = check_weights(sample_weight, n, what)
-    found = units_of(check_units(units, n, what), weights, n, what)
+    found = units_of(check_units(units, n, what), weights, n, what, BY_MODEL)
     if isinstance(source, UnitPairs):
         if weights is not None:
             weighted = zip(source.parts, weights.tolist(), strict=True)

@@ -14,6 +14,7 @@ from .. import spine
 from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.kinds import materialise
+from ..corpus.known import warn_of_unknown
 from ..posterior.results import Result
 from . import inputs, predict
 from .features import document_features, sampled_features
@@ -79,6 +80,11 @@ class DocumentsMixin(DocumentFeaturesMixin):
             Twice as many columns for ``features="mean_std"``: the means, then their standard
             deviations (see ``uncertainty``). Zeros for a document without a known word.
 
+        Warns
+        -----
+        UserWarning
+            If there are documents without a known word.
+
         Examples
         --------
         >>> from skbayesembed import BayesianSGNS
@@ -91,10 +97,13 @@ class DocumentsMixin(DocumentFeaturesMixin):
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
         counts = inputs.count_documents(self, X)
+        warn_of_unknown(counts, "zeros")
         return document_features(self, counts, self.features == "mean_std")
 
     def _sampled_features(self, X, n_draws):
-        return sampled_features(self, inputs.count_documents(self, X), n_draws)
+        counts = inputs.count_documents(self, X)
+        warn_of_unknown(counts, "zeros")
+        return sampled_features(self, counts, n_draws)
 
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Return the mean held-out log predictive probability per observed pair.

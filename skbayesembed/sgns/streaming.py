@@ -6,10 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.metaestimators import available_if
 
 from .. import spine
-from ..common.estimator import FittedMixin, learns_online
+from ..common.estimator import FittedMixin, online
 from ..common.random import named_seeds
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
@@ -115,7 +114,7 @@ def _first_words(estimator, X, vocabulary):
 class StreamingMixin(FittedMixin):
     """``partial_fit``."""
 
-    @available_if(learns_online)
+    @online
     def partial_fit(self, X: Any, y: None = None, *, vocabulary: list[str] | None = None) -> Self:
         """Learn from another batch of a stream, by stochastic variational inference.
 

@@ -47,8 +47,8 @@ class DocumentTopics(Table):
     words : ndarray of str of shape (n_topics,)
         Words that distinguish each topic from the others.
     unmixed : ndarray of int
-        Topics whose shares of the training tokens have not mixed; data frames have a column
-        ``mixed``.
+        Topics whose shares of the training tokens have not mixed. In print they are marked and
+        have no intervals; ``interval`` and data frames keep the numbers, with a column ``mixed``.
     prob : float
         Probability of the intervals.
     n_draws : int
@@ -79,17 +79,21 @@ class DocumentTopics(Table):
 
     _max_rows = 40
 
-    def _series(self):
+    def _mixed(self):
         n, k = self.mean.shape
-        return super()._series() | {"mixed": np.tile(mixed_of(self.unmixed, k), n)}
+        return np.tile(mixed_of(self.unmixed, k), n)
+
+    def _series(self):
+        return super()._series() | {"mixed": self._mixed()}
 
     def _columns(self):
         n, k = self.mean.shape
         topics = named(self.names, np.tile(np.arange(k), n))
+        interval = self.interval.reshape(-1, 2)
         return [
             Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
             Column("share", self.mean.ravel(), ("mean",)),
-            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
+            Column("interval", interval, ("low", "high"), left=True, few=~self._mixed()),
             Column("relevant words", list(np.tile(self.words, n)), (), left=True),
         ]
 
@@ -102,9 +106,9 @@ class DocumentTopics(Table):
 
     def _notes(self):
         notes = super()._notes()
-        notes += note_on_means(self.mean, self.interval) + notes_on_unmixed(
-            self.unmixed, self.names
-        )
+        mixed = mixed_of(self.unmixed, self.mean.shape[1])
+        notes += note_on_means(self.mean[:, mixed], self.interval[:, mixed])
+        notes += notes_on_unmixed(self.unmixed, self.names)
         empty = np.count_nonzero(self.n_tokens == 0)
         if empty:
             notes.append(f"({empty} documents without a known word have the shares of the prior)")
@@ -170,6 +174,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
         names=given_names(estimator.posterior_, "topic"),
+        unmixed=unmixed_topics(estimator.posterior_),
     )  # fmt: skip
     notes = notes_on_mixing(estimator.posterior_, topics)
     return table._resting_on(source_of_shares(estimator), notes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -43,9 +44,12 @@ from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics
 from .recording import unmixed_topics
 from .theta import theta_draws
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHARES = ("unbiased", "posterior")
 _SIDES = ("larger", "smaller")
@@ -98,15 +102,21 @@ class TopicEffects(Table):
         Probability of the intervals.
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
-        The table marks their rows, data frames have a column ``mixed``, and a figure shows them
-        without intervals and p-values.
+        Print and figures mark them, and have no intervals and p-values of them; ``interval``,
+        ``p_value`` and data frames keep the numbers, with a column ``mixed``.
     autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
     trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
+    rough : dict of int to str
+        Topics whose chains have mixed well enough for rough intervals only, and why: an R-hat of
+        the share above 1.05, or fewer than 100 effective draws of it. Sentences say so.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
+    off_zero : ndarray of bool of shape (n_terms,) or None
+        Terms that are above zero in all documents, or below, as years are: the constant is then
+        that of no document, and a line below the table says so if it is no share.
     units_name : str or None
         Name of the column of units, if it has one.
 
@@ -149,6 +159,8 @@ class TopicEffects(Table):
     alternating: np.ndarray | None = None
     n_left_out: int = 0
     variational: bool = False
+    rough: dict[int, str] = field(default_factory=dict)
+    off_zero: np.ndarray | None = None
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -229,6 +241,8 @@ class TopicEffects(Table):
         )
         of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
         of_topics = [_BY_VI] * self.variational
+        if topic in self.rough:
+            of_topics.append(f"the interval is rough (share of the topic: {self.rough[topic]})")
         return [of_vectors, *of_topics, *filter(None, [clause_on_time(of_topic)])]
 
     def _has_draws(self):
@@ -246,6 +260,35 @@ class TopicEffects(Table):
         low, high = self.interval[terms].reshape(-1, 2).T
         known = {"low": low, "high": high, "p_value": self.p_value[terms].ravel()}
         return super()._series() | known | {"mixed": self._mixed()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each term and topic. ``low``, ``high`` and ``p_value`` are numbers for all
+            topics; where ``mixed`` is False, do not use them.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> effects = model.fit(data.counts).effects(data.counts, {"year": range(40)})
+        >>> frame = effects.to_frame()
+        >>> frame["term"].tolist()
+        ['(intercept)', '(intercept)', 'year', 'year']
+        >>> frame.columns.tolist()
+        ['term', 'topic', 'mean', 'sd', 'df', 'low', 'high', 'p_value', 'mixed']
+        """
+        return super().to_frame()
 
     def _columns(self):
         terms, n_topics, mixed = self._shown_terms(), self.mean.shape[1], self._mixed()
@@ -294,11 +337,25 @@ class TopicEffects(Table):
         if INTERCEPT not in shown or not beyond:
             return []
         which = joined([str(self._key(topic)) for topic in beyond])
+        far = [] if self.off_zero is None else self.terms[self.off_zero].tolist()
+        if far:
+            return [_note_on_centering(far, which)]
         return [
             "(constant, the mean share where all terms are zero: the interval of "
             f"topic{'s' * (len(beyond) > 1)} {which} reaches beyond 0 to 1, limits that a linear "
             "regression does not know: cut it there, or center the terms)"
         ]
+
+
+def _note_on_centering(far, which):
+    """A line on a constant that is none of documents, as of the year 0, and what makes it one."""
+    terms = joined([repr(term) for term in far])
+    it, their = ("it is", "its") if len(far) == 1 else ("they are", "their")
+    return (
+        f"(constant, the mean share where {terms} {'is' if len(far) == 1 else 'are'} zero, as "
+        f"{it} in no document: no share of topic{'s' * (' and ' in which)} {which}; subtract "
+        f"{their} mean to have that of an average document)"
+    )
 
 
 def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
@@ -335,6 +392,8 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
     facts |= {"n_left_out": n - kept.size, "variational": posterior.attrs.get("solver") == "vi"}
     facts["units_name"] = units_name
+    low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
+    facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
@@ -402,6 +461,7 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts):
         np.concatenate(draws),
         labels_of(estimator),
         unmixed=unmixed_topics(estimator.posterior_),
+        rough=rough_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
         **facts,
     )._resting_on(

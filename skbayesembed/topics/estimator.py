@@ -16,6 +16,7 @@ from ..common.checks import check_choice
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, check_room
 from ..corpus.kinds import materialise
+from ..corpus.known import warn_of_unknown
 from ..cost import Cost
 from . import inputs
 from .checks import WORD_PROBAS
@@ -27,6 +28,9 @@ from .scoring import ScoringMixin
 from .solvers import ROOM
 from .streaming import TopicStreamingMixin
 from .theta import theta_draws
+
+# What documents without a known word get.
+_OF_PRIOR = "the prior mean of the shares"
 
 
 class GaussianLDA(
@@ -483,7 +487,13 @@ class GaussianLDA(
         ndarray of shape (n_documents, n_components)
             Posterior means of theta, averaged over evenly spaced draws of the topics; rows sum to
             one. With ``features="mean_std"`` there are twice as many columns: the means, then the
-            posterior standard deviations. An empty document gets the prior mean.
+            posterior standard deviations. A document without a known word gets the prior mean.
+
+        Warns
+        -----
+        UserWarning
+            If there are documents without a known word; if words of X are new, and the file of
+            ``embedding`` is not there to look them up.
 
         Notes
         -----
@@ -507,12 +517,13 @@ class GaussianLDA(
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
-        return topic_features(
-            self._fold(inputs.reading(self, X, embedding)), self.features == "mean_std"
-        )
+        reading = inputs.reading(self, X, embedding)
+        warn_of_unknown(reading.counts, _OF_PRIOR)
+        return topic_features(self._fold(reading), self.features == "mean_std")
 
     def _sampled_features(self, X, n_draws, embedding=None):
         reading = inputs.reading(self, X, embedding)
+        warn_of_unknown(reading.counts, _OF_PRIOR)
         check_room(n_draws, reading.counts.shape[0], self._n_means)
         return theta_draws(self, reading, n_draws)
 

@@ -19,10 +19,12 @@ from ..corpus.count_matrix import (
 from ..corpus.embedding import (
     draws_of,
     each_drawn,
+    missing_file,
     note_missing,
     source_of,
     source_of_words,
     vectors_of_columns,
+    warn_of_missing_file,
 )
 from ..corpus.known import check_kind
 from ..corpus.text import (
@@ -192,7 +194,8 @@ def reading(estimator, X, embedding=None):
     """`Reading` of documents, with whatever words have a vector.
 
     Words of documents are looked up in ``embedding``, where one is given, then among those of
-    training, then in the estimator's own. The columns of a count matrix are those of ``fit``, or
+    training, then in the estimator's own; where that is a file which is not there any more, new
+    words are left out, with a warning. The columns of a count matrix are those of ``fit``, or
     those that a given embedding has vectors for.
     """
     X = materialise(X)
@@ -231,6 +234,10 @@ def _column_reading(estimator, counts, X):
     if np.all(places[counts.indices] >= 0):
         return vocabulary_reading(estimator, counts[:, estimator._columns])
     names = matrix_names(estimator, X, counts.shape[1])
+    if (path := missing_file(estimator.embedding)) is not None:
+        new = np.unique(counts.indices[places[counts.indices] < 0])
+        warn_of_missing_file(path, [str(names[j]) for j in new])
+        return vocabulary_reading(estimator, counts[:, estimator._columns])
     vectors = estimator._normaliser(vectors_of_columns(estimator.embedding, names))
     return _occurring(counts, vectors, places)
 
@@ -248,7 +255,7 @@ def _text_reading(estimator, X, kind, embedding):
         # with a vector of their own they are no longer those of training
         places[given] = -1
         known |= given
-    _fill(estimator, source_of_words(estimator.embedding), words, ~known, vectors, known)
+    _fill_from_own(estimator, words, vectors, known)
     # in an order that does not depend on the other documents
     index = np.flatnonzero(known)
     index = np.array(sorted(index, key=lambda i: (places[i] < 0, places[i], words[i])), dtype=int)
@@ -256,6 +263,15 @@ def _text_reading(estimator, X, kind, embedding):
     column[index] = np.arange(index.size)
     counts = document_counts(column[corpus.ids], corpus.offsets, index.size)
     return Reading(counts, vectors[index], places[index])
+
+
+def _fill_from_own(estimator, words, vectors, known):
+    """Look up those words that are not known yet in the estimator's own embedding."""
+    new = np.flatnonzero(~known)
+    if (path := missing_file(estimator.embedding)) is None:
+        _fill(estimator, source_of_words(estimator.embedding), words, ~known, vectors, known)
+    elif new.size:
+        warn_of_missing_file(path, [words[i] for i in new])
 
 
 def _fill(estimator, source, words, asked, vectors, known):

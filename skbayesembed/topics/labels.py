@@ -98,6 +98,21 @@ def notes_on_rough(posterior, topics=None):
     ]
 
 
+def rough_topics(posterior):
+    """Why intervals of some topics are rough, in brackets of a sentence, a dict by topic."""
+    found = rhat_of_shares(posterior)
+    if found is None:
+        return {}
+    size, unmixed = ess_of_shares(posterior), unmixed_topics(posterior)
+    why = {}
+    for k in np.setdiff1d(np.arange(found.size), unmixed).tolist():
+        parts = [f"R-hat {found[k]:.2f}"] * bool(found[k] > RHAT_LIMIT)
+        parts += [f"{size[k]:.0f} effective draws"] * bool(size[k] < FEW_DRAWS)
+        if parts:
+            why[k] = joined(parts)
+    return why
+
+
 def _note_on_few(posterior, topics):
     """Line on the fewest effective draws of a share that is shown, if they are few; a list."""
     size = ess_of_shares(posterior)

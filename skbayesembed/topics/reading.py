@@ -146,8 +146,9 @@ class TopicReadingMixin(WordReadingMixin):
             The training documents or others. Documents without a known word are left out.
         design : array-like, Series, DataFrame or dict
             Covariates, numeric or boolean, of shape (n_documents,) or (n_documents, n_terms). The
-            columns of a DataFrame, or the keys of a dict of columns, name the terms. A constant is
-            added if there is none.
+            columns of a DataFrame, or the keys of a dict of columns, name the terms. They must
+            vary. A constant is added unless there is one: a column of ones that is called
+            "intercept" or "const", or is the first of an array without names.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; by default each document. Standard errors
             are then valid even if documents of one unit resemble each other.
@@ -176,9 +177,10 @@ class TopicReadingMixin(WordReadingMixin):
         ------
         ValueError
             If the fit has one topic only, whose share is always 1. If the design has another number
-            of rows, missing or infinite entries, text, or linearly dependent columns, if units are
-            not one for each document, or fewer than two, or if ``times`` cannot be read, are the
-            same for all units, or there are fewer units than two more than terms.
+            of rows, missing or infinite entries, text, or columns that do not vary or depend
+            linearly on others, if units are not one for each document, or fewer than two, or if
+            ``times`` cannot be read, are the same for all units, or there are fewer units than two
+            more than terms.
 
         Notes
         -----

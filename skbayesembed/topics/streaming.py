@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.metaestimators import available_if
 
 from .. import spine
 from ..common.checks import check_integer
-from ..common.estimator import FittedMixin, Learned, learns_online
+from ..common.estimator import FittedMixin, Learned, online
 from ..common.random import named_seeds
 from ..corpus.kinds import materialise
 from ..corpus.known import known_counts
@@ -111,7 +110,7 @@ class TopicStreamingMixin(FittedMixin):
     likelihood_power_ = Learned()
     likelihood_power_scores_ = Learned()
 
-    @available_if(learns_online)
+    @online
     def partial_fit(
         self,
         X: Any,

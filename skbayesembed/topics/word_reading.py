@@ -203,7 +203,7 @@ class WordReadingMixin:
         Topics are numbered by the fit, so names are given after it, when their words and documents
         have been read. They also serve wherever a ``topic`` is asked for, are the labels of the
         dimension ``topic`` of ``posterior_``, and are saved with the estimator. A new fit discards
-        them.
+        them. Columns of ``transform`` are not called by them (`get_feature_names_out`).
 
         Parameters
         ----------
@@ -234,6 +234,37 @@ class WordReadingMixin:
         check_is_fitted(self, "posterior_")
         set_names(self.posterior_, names, "topic")
         return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of ``transform``, by which ``set_output`` calls them.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str, shape (n_features_out,)
+            By the numbers of topics; names from `name_topics` do not change them, so that what was
+            fitted on these columns goes on. Standard deviations are named after their means, with
+            ``_std`` appended.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model.fit(data.counts).get_feature_names_out().tolist()
+        ['gaussianlda0', 'gaussianlda1']
+        """
+        return super().get_feature_names_out(input_features)  # type: ignore[misc]
 
     def to_word_vectors(self, names: Sequence[str] | None = None) -> WordVectors:
         """Return vectors of the words and of the topics in one space, for gensim and others.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from .labels import (
 )
 from .predict import PREDICTIVE_DRAWS, counted_proba
 from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _OF_VI = "variational shares have almost no width: report none of these intervals"
 # Word probabilities of a topic are summarised over at most this many draws.
@@ -56,7 +60,8 @@ class TopicWords(Table):
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
     unmixed : ndarray of int or None
-        Topics whose shares have not mixed; figures show their words without intervals.
+        Topics whose shares have not mixed. Print and figures show their words without intervals;
+        ``interval`` and data frames keep the numbers, with a column ``mixed``.
 
     Examples
     --------
@@ -85,11 +90,19 @@ class TopicWords(Table):
     def __len__(self):
         return len(self.words)
 
+    def _mixed(self):
+        n_topics, n = self.words.shape
+        return np.repeat(mixed_of(self.unmixed, n_topics), n)
+
+    def _series(self):
+        return super()._series() | {"mixed": self._mixed()}
+
     def _columns(self):
+        interval = self.interval.reshape(-1, 2)
         return [
             Column("", self.words.ravel(), ("word",), left=True),
             Column("", self.mean.ravel(), ("mean",), ".4f"),
-            Column("", self.interval.reshape(-1, 2), ("low", "high"), ".4f"),
+            Column("", interval, ("low", "high"), ".4f", few=~self._mixed()),
             Column("", self.prob_top.ravel(), ("prob_top",), ".2f"),
         ]
 
@@ -132,8 +145,8 @@ class TopicTable(Table):
     background : int or None
         The topic of words that all documents share, the background of the others.
     unmixed : ndarray of int or None
-        Topics whose shares have not mixed; they are marked, and data frames have a column
-        ``mixed``.
+        Topics whose shares have not mixed. In print they are marked and have no interval;
+        ``interval`` and data frames keep the numbers, with a column ``mixed``.
     rhat : ndarray of shape (n_topics,) or None
         Split R-hat of the shares, in data frames; None if the draws do not come from chains.
     names : ndarray of str of shape (n_topics,) or None
@@ -167,7 +180,10 @@ class TopicTable(Table):
 
     def _series(self):
         more = {} if self.rhat is None else {"rhat": self.rhat}
-        return super()._series() | {"mixed": mixed_of(self.unmixed, self.share.size)} | more
+        return super()._series() | {"mixed": self._mixed()} | more
+
+    def _mixed(self):
+        return mixed_of(self.unmixed, self.share.size)
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
@@ -175,13 +191,39 @@ class TopicTable(Table):
         return [
             Column("topic", topics, self._named(), marked(self.unmixed, self.names)),
             Column("share", self.share, ("share",)),
-            Column("interval", self.interval, ("low", "high"), left=True),
+            Column("interval", self.interval, ("low", "high"), left=True, few=~self._mixed()),
             Column("words", self.n_words, ("n_words",), ".0f"),
             Column("spread", self.spread, ("spread",)),
             Column("stability", self.stability, ("stability",), ".2f"),
             Column("coherence", self.coherence, ("coherence",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each topic. ``low`` and ``high`` are numbers for all topics; where ``mixed``
+            is False, do not use them. ``topic`` is a column if topics have names.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> frame = model.fit(data.counts).topic_info().to_frame()
+        >>> frame.columns.tolist()[:3], frame["mixed"].tolist()
+        (['share', 'low', 'high'], [True, True])
+        """
+        return super().to_frame()
 
     def _named(self):
         return () if self.names is None else ("topic",)
@@ -197,14 +239,16 @@ class TopicTable(Table):
             notes.append(
                 f"({called(self.names, 'topic', self.background)} is the background of the others)"
             )
-        notes += note_on_means(self.share, self.interval)
+        mixed = self._mixed()
+        notes += note_on_means(self.share[mixed], self.interval[mixed])
         return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed, self.names)
 
     def _notes_on_width(self):
         """A line, in a list, on shares whose intervals have no width in print; none of a point."""
         if (self.source or "").split(", ")[0] == "vi":
             return [f"({_OF_VI})"]
-        same = np.flatnonzero(np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0)
+        narrow = np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0
+        same = np.flatnonzero(narrow & self._mixed())
         if self.source == "point" or not same.size:
             return []
         one = same.size == 1

@@ -25,9 +25,42 @@ def test_names_and_constants():
     frame = pd.DataFrame({"woman": [True, False, True, False], "year": [1.0, 2.0, 3.0, 5.0]})
     assert design_of(frame, 4).terms.tolist() == [INTERCEPT, "woman", "year"]
     assert design_of(frame["year"], 4).terms.tolist() == [INTERCEPT, "year"]
-    constant = frame.assign(one=1)
-    assert design_of(constant, 4).terms.tolist() == ["woman", "year", "one"]
     assert design_of(X[:, 1], 4).matrix.shape == (4, 2)
+
+
+@pytest.mark.parametrize("name", ["const", "Intercept", "(Intercept)", "constant", "CONST "])
+def test_columns_of_ones_that_are_called_constants(name):
+    """They are the constant, and have its name wherever they stand."""
+    found = design_of({"year": X[:, 1], name: np.ones(4)}, 4)
+    assert found.terms.tolist() == ["year", INTERCEPT]
+    np.testing.assert_array_equal(found.matrix, np.column_stack([X[:, 1], np.ones(4)]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, sparse.csr_array, pd.DataFrame])
+def test_first_column_of_ones_of_a_design_matrix(form):
+    given = np.column_stack([np.ones(4), X])
+    found = design_of(form(given), 4)
+    assert found.terms[0] == INTERCEPT
+    np.testing.assert_array_equal(found.matrix, given)
+
+
+@pytest.mark.parametrize(
+    "design, value, term",
+    [
+        ({"one": np.ones(4)}, 1, "one"),
+        ({"one": [True] * 4, "year": X[:, 1]}, 1, "one"),
+        ({"year": X[:, 1], "place": np.full(4, 3.5)}, 3.5, "place"),
+        ({"const": np.full(4, 2.0), "year": X[:, 1]}, 2, "const"),
+        (np.ones(4), 1, "x0"),
+        (np.column_stack([X, np.ones(4)]), 1, "x2"),
+        (np.column_stack([np.ones(4), X, np.zeros(4)]), 0, "x3"),
+        (pd.Series(np.ones(4), name="woman"), 1, "woman"),
+    ],
+)
+def test_covariates_that_do_not_vary(design, value, term):
+    """Nothing but the constant may be the same for all: it would be read as an effect."""
+    with pytest.raises(ValueError, match=f"got {value} in all 4 documents for '{term}'.*'const'"):
+        design_of(design, 4)
 
 
 def test_columns_by_name():

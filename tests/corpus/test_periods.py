@@ -143,6 +143,12 @@ def test_texts_of_dates():
             r"'spring' in times\[1\]; convert texts first, dates as by pandas",
         ),
         (["20/01/1991"], r"dates as by pandas.to_datetime\(times, dayfirst=True\)"),
+        (["01/20/1991"], r"dates as by pandas.to_datetime\(times\), or write"),
+        (
+            ["03/05/1999"],
+            r"time\(times, dayfirst=True\) if '03' is the day, pandas.to_datetime\(times\) if "
+            "it is the month, or write",
+        ),
         (["Jan 20, 1991"], r"dates as by pandas.to_datetime\(times\)"),
         (["19990503", "19991303"], r"times\[1\] must be a date, got '19991303': eight digits are"),
         ([19990503, 20010120], r"times look like dates .* got 19990503: pass texts \('19990503'\)"),

@@ -94,6 +94,11 @@ def test_input_kind_of_pandas():
     assert input_kind(pd.DataFrame.sparse.from_spmatrix(sparse.eye_array(2).tocsc())) == "counts"
     with pytest.raises(TypeError, match=r"column 'text' is not numeric.*X\['text'\]"):
         input_kind(pd.DataFrame({"year": [1, 2], "text": ["a b", "c"]}))
+    frame = pd.DataFrame({"year": [1, 2], "tokens": [["a", "b"], ["c"]]})
+    with pytest.raises(TypeError, match=r"column 'tokens' is not numeric.*X\['tokens'\]"):
+        input_kind(frame)
+    with pytest.raises(TypeError, match=r"2-D array of lists.*X.ravel\(\).tolist\(\)"):
+        input_kind(frame[["tokens"]].to_numpy())
     for missing in (None, np.nan, pd.NA):
         with pytest.raises(ValueError, match=r"X\[1\] is missing"):
             input_kind(pd.Series(["a", missing, "b"], dtype=object))

@@ -405,7 +405,10 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert np.isnan(unseen.n_units[0]) and unseen.pairs[0] == 0
         assert "nan" not in repr(unseen) and "whichever has fewer" in repr(unseen)
         assert unseen.sd[0] > 0.01 and unseen.interval[0, 0] < unseen.mean[0] < 1
-        assert "units, all periods: how many units" in repr(gone) and "n_units" not in repr(gone)
+        # two numbers, one of each period, and what they are; of a change there is one
+        assert "units, all periods: how many units the vector of the start, and that" in repr(gone)
+        assert "n_units" not in repr(gone)
+        assert "units, all periods: how many units the answer rests on" in repr(change)
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
     # the table answers with the same draws
     table = model.most_changed(10, min_pairs=0)

@@ -12,7 +12,11 @@ from skbayesembed.dynamic import predict
 from skbayesembed.dynamic.predict import Place, place_draws, place_of
 from skbayesembed.sgns.counting import expected_negatives, window_pairs
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    # there is such a document on purpose
+    pytest.mark.filterwarnings("ignore:.* no known word"),
+]
 
 V, K, T = 8, 2, 4
 CENTRES = np.array([0.0, 1.0, 3.0, 4.0])

@@ -603,3 +603,18 @@ def test_ranges_of_parameters(tmp_path):
     again = saved(model, tmp_path)
     assert again.bins == range(1900, 1909, 4)
     np.testing.assert_array_equal(again.rho_, model.rho_)
+
+
+def test_errors_of_writing_name_the_path_that_was_given(tmp_path):
+    """Not the file in its place until it is complete, of which a user knows nothing."""
+    texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    for write in (model.save, model.posterior_.save):
+        with pytest.raises(FileNotFoundError, match="path must be in a folder that exists") as got:
+            write(tmp_path / "none" / "x.npz")
+        assert got.value.filename == str(tmp_path / "none" / "x.npz")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(OSError, match="directory") as got:
+        model.save(tmp_path / "folder.npz")
+    assert got.value.filename == str(tmp_path / "folder.npz") and ".part" not in str(got.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.npz"]

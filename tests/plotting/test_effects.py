@@ -123,3 +123,22 @@ def test_other_tables(topics, by_units, texts):
     with pytest.raises(TypeError, match="slopes of regress are drawn by ForestDisplay"):
         EffectsDisplay.from_result(slopes)
     assert ForestDisplay.from_result(meaning).ax_.get_yticklabels()[0].get_text() == "length"
+
+
+def test_topics_without_a_name_are_called_by_their_first_words(topics, effects):
+    """Where some have names the others keep their words, in all figures of topics."""
+    n = len(effects.words)
+    names = np.array([str(k) for k in range(n)], dtype="U9")
+    names[1] = "trade"
+    first = [" ".join(words.split()[:3]) for words in effects.words]
+    display = EffectsDisplay.from_result(replace(effects, names=names))
+    labels = [text.get_text().replace("\n", " ") for text in display.ax_.get_yticklabels()]
+    assert labels == [f"{k}: {first[k]}" if k != 1 else "trade" for k in range(n)]
+    sizes = ForestDisplay.from_result(replace(topics.topic_info(3), names=names))
+    labels = [text.get_text().replace("\n", " ") for text in sizes.ax_.get_yticklabels()]
+    assert labels[1] == "trade" and labels[0] == f"0: {' '.join(topics.topic_info(3).words[0])}"
+    of_year = ForestDisplay.from_result(
+        replace(topics.effects(np.eye(30, topics.n_features_in_), DESIGN["year"]), names=names)
+    )
+    labels = [text.get_text().replace("\n", " ") for text in of_year.ax_.get_yticklabels()]
+    assert labels[1] == "trade" and labels[0] == first[0]

@@ -19,7 +19,10 @@ def check(display, table, chosen):
         segments = display.intervals_[place].get_segments()
         np.testing.assert_array_equal([s[:, 0] for s in segments], table.interval[k])
         low, high = axes.get_xlim()
-        assert low == 0.0 and high >= table.interval[k].max()
+        ends = table.interval[k].min(), table.interval[k].max()
+        # room for whole marks, and an axis that is as long as probabilities are apart
+        assert 0.0 <= low <= ends[0] and high > ends[1]
+        assert low == 0.0 or (ends[0] - low) + (high - ends[1]) < 0.2 * (ends[1] - ends[0])
 
 
 def test_senses(senses):
@@ -36,6 +39,25 @@ def test_topics(topics):
     check(display, topics.top_words(4), [2, 0])
     assert [axes.get_title("left") for axes in display.axes_] == ["topic 2", "topic 0"]
     assert "(VI, may be too narrow)" in display.figure_.get_supxlabel()
+
+
+def test_short_intervals_are_seen(topics):
+    """Of probabilities that are far from zero and known well; nothing is clipped or hidden."""
+    table = topics.top_words(4)
+    mean = np.tile([0.10, 0.09, 0.08, 0.07], (3, 1))
+    interval = np.stack([mean - 4e-4, mean + 4e-4], axis=-1)
+    display = TopicWordsDisplay.from_result(replace(table, mean=mean, interval=interval))
+    axes, points, lines = display.ax_, display.points_[0], display.intervals_[0]
+    display.figure_.draw_without_rendering()
+    ends = axes.transData.transform(np.column_stack([interval[0].T.ravel(), np.zeros(8)]))[:, 0]
+    length = (ends[4:] - ends[:4]) * 72 / display.figure_.dpi
+    # a tick is thinner than the bar that it stands on is long
+    assert points.get_marker() == "|" and np.all(length > points.get_markeredgewidth())
+    assert np.all(lines.get_linewidth() < points.get_markersize())
+    left, right = axes.get_xlim()
+    assert 0.0 < left < interval.min() and interval.max() < right
+    wide = replace(table, mean=mean, interval=np.stack([0 * mean, 2 * mean], axis=-1))
+    assert TopicWordsDisplay.from_result(wide).ax_.get_xlim()[0] == 0.0
 
 
 def test_topics_that_have_not_mixed_have_no_intervals(topics):

@@ -319,6 +319,7 @@ def test_a_period_and_a_cell_without_snippets(data, name, model):
     assert np.isfinite(model.score(data.counts[:5], times=[2] * 5))
 
 
+@pytest.mark.filterwarnings("ignore:.* no known word")
 def test_snippets_without_words(data, name):
     """Nothing but the prior: the senses of an empty snippet have their prevalences."""
     model = DiSCSenseModel(K, **SOLVERS[name]).fit(np.zeros((4, 3)), times=[0, 0, 1, 2])

@@ -264,6 +264,7 @@ def test_new_times():
         fitted(COUNTS).score(COUNTS, times=[1, 1, 1, 1])
 
 
+@pytest.mark.filterwarnings("ignore:.* no known word")
 def test_times_outside_of_the_periods():
     """They are read as of the nearest period, and that is told."""
     model = fitted(COUNTS, times=[3, 3, 5, 5])
@@ -289,6 +290,7 @@ def test_folds_that_begin_before_the_others():
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* no known word")
 def test_new_genres():
     model = fitted(COUNTS, genres=["a", "b", "b", "a"])
     assert inputs.places(model, COUNTS, None, ["a", "a", "b", "a"]).genres.tolist() == [0, 0, 1, 0]

@@ -492,7 +492,9 @@ def test_stop_words_and_words_that_are_far():
         model.most_similar("The")
     with pytest.warns(UserWarning, match=r"2 of 3 words .*'the' \(a stop word\), 'climate'\."):
         model.similarity("sea", ["late", "the", "climate"])
-    with pytest.raises(KeyError, match="drop rare words.*Did you mean 'limited'"):
+    with pytest.raises(
+        KeyError, match="none of which were dropped as rare.*Did you mean 'limited'"
+    ):
         model.most_similar("limted")
 
 

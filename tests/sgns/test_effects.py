@@ -271,3 +271,9 @@ def test_refused(model):
         model.effects(TEXTS[:2] + [["w00"]] * 5, np.arange(7) % 2, word="word")
     with pytest.raises(ValueError, match="a row for each of the 150 documents"):
         model.effects(TEXTS, x[1:], word="word")
+    for design, message in (
+        ({"one": np.ones(150)}, "must have columns that vary, got 1 in all 150 .* for 'one'"),
+        ({"const": np.ones(150)}, "must have a covariate besides the constant"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.effects(TEXTS, design, word="word")

@@ -17,7 +17,11 @@ TEXTS = [
 TEXTS[3] = [*TEXTS[3], "once", "once"]
 READ = [["w00", "w01"], ["w01", "w00"], ["w00"], ["w01"], ["once", "w02"], ["nothing"]]
 N = 4000
-pytestmark = pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much"),
+    # there is such a document on purpose
+    pytest.mark.filterwarnings("ignore:.* no known word"),
+]
 
 
 def cosine_gradient(vectors, a, b):

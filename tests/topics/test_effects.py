@@ -216,16 +216,32 @@ def test_constant_beyond_shares(model, data):
     assert "beyond 0 to 1" not in repr(replace(table, interval=interval))
 
 
+def test_constant_of_terms_that_are_far_from_zero(model, data):
+    """That of the year 0 is no share: a line says to center, which makes it one."""
+    _, counts, x, _ = data
+    year = 1850.0 + np.arange(60)
+    raw = model.effects(counts, {"year": year, "woman": x})
+    assert raw.off_zero.tolist() == [False, True, False]
+    line = "(constant, the mean share where 'year' is zero, as it is in no document: no share of"
+    assert line in repr(raw) and "subtract its mean" in repr(raw)
+    centered = model.effects(counts, {"year": year - year.mean(), "woman": x})
+    assert not centered.off_zero.any() and "subtract" not in repr(centered)
+    np.testing.assert_allclose(centered.mean[1:], raw.mean[1:], atol=1e-8)
+    in_time = model.effects(counts, {"year": year, "woman": x}, times=year)
+    assert "subtract" not in repr(in_time)
+
+
 def test_refused(model, data):
     _, counts, x, units = data
     for arguments, options, message in (
         ((x[1:],), {}, "a row for each of the 60 documents"),
         ((x, units[1:]), {}, "one label for each of the 60 documents"),
-        ((x, np.zeros(60)), {}, "units must be two or more"),
+        ((x, np.zeros(60)), {}, r"units must be two or more.* Leave units out\.$"),
         ((x,), {"shares": "mean"}, "shares must be one of 'unbiased', 'posterior'"),
         ((x,), {"n_draws": 0}, "n_draws must be an integer >= 1"),
         ((x,), {"prob": 1}, "prob must be"),
         ((np.eye(60)[7],), {}, "independent columns"),
+        (({"one": np.ones(60)},), {}, "design must have columns that vary, got 1 in all 60 doc"),
         ((x,), {"times": x[1:]}, "times must .* 60"),
         ((x,), {"times": np.ones(60)}, "times must have two different values or more, got 1"),
     ):

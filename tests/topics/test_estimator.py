@@ -180,6 +180,7 @@ def test_groups_are_told_apart(estimator):
     assert unseen[:, :2].argmax(axis=1).tolist() == labels[:2].tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.* no known word")
 def test_empty_documents(estimator):
     """They get the prior mean, in training and after; what is learned is not NaN."""
     estimator.fit(["", *TEXTS, "qqq"])

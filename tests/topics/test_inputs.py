@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from skbayesembed import BayesianSGNS, GaussianLDA, spine
+from skbayesembed import BayesianSGNS, GaussianLDA, load, spine
+from skbayesembed.io import save_vectors
 from skbayesembed.topics import inputs
 from skbayesembed.topics.vectors import Normaliser
 
@@ -48,6 +51,40 @@ def test_fitted_embeddings(sgns):
     assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
     with pytest.raises(NotFittedError, match="clone it without its fit: pass FrozenEstimator"):
         make(embedding=BayesianSGNS(2)).fit(TEXTS)
+
+
+def test_a_file_of_vectors_that_was_moved(tmp_path):
+    """It is asked for new words alone, which are left out where it is not there."""
+    path, moved = tmp_path / "vectors.txt", tmp_path / "moved.txt"
+    save_vectors(path, TABLE)
+    model = make(embedding=path, min_count=2).fit(TEXTS)
+    assert "zinc" not in model.vocabulary_
+    model.save(tmp_path / "model.skb")
+    known, new = ["cat dog", "iron tin"], ["cat zinc zinc", "iron tin"]
+    expected, with_new = model.transform(known), model.transform(new)
+    left_out = model.transform(["cat", "iron tin"])
+    path.rename(moved)
+    for found in (model, load(tmp_path / "model.skb")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.testing.assert_array_equal(found.transform(known), expected)
+        with pytest.warns(UserWarning, match=r"vectors.txt', which is not there.*\(1: 'zinc'\)"):
+            np.testing.assert_array_equal(found.transform(new), left_out)
+        found.set_params(embedding=moved)
+        np.testing.assert_array_equal(found.transform(new), with_new)
+    assert not np.allclose(left_out, with_new)
+
+
+def test_columns_of_a_file_of_vectors_that_was_moved(tmp_path):
+    """Likewise the columns of a count matrix that were dropped as rare."""
+    path, counts = tmp_path / "vectors.txt", pd.DataFrame(counts_of(), columns=WORDS)
+    save_vectors(path, TABLE)
+    model = make(embedding=str(path), min_count=2).fit(counts)
+    rare = sorted(set(WORDS) - set(model.words_))
+    expected = model.transform(counts.assign(**dict.fromkeys(rare, 0)))
+    path.unlink()
+    with pytest.warns(UserWarning, match=f"which is not there.*{len(rare)}: .*{rare[-1]}"):
+        np.testing.assert_array_equal(model.transform(counts), expected)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +279,8 @@ def test_unseen_words_with_a_vector_count():
     more = {"hen": np.array([1.8, 0.1]), "brass": np.array([-1.9, 0.1])}
     theta = model.transform(["hen cat", "brass tin", "hen", "brass"], embedding=more)
     assert theta.argmax(axis=1).tolist() == [animals, metals, animals, metals]
-    np.testing.assert_allclose(model.transform(["hen brass"])[0], 0.5)
+    with pytest.warns(UserWarning, match="1 of 1 documents of X has no known word"):
+        np.testing.assert_allclose(model.transform(["hen brass"])[0], 0.5)
     model = make(embedding=VECTORS).fit(counts_of())
     animals = model.transform(counts_of()[[0]]).argmax()
     theta = model.transform([[2, 0, 0], [0, 1, 2]], embedding=[[2.0, 0], [-2.0, 0], [-1.9, 0]])

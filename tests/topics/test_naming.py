@@ -38,6 +38,14 @@ def test_tables_frames_and_sentences_have_the_names(model):
     np.testing.assert_array_equal(plain.mean, effects.mean)
 
 
+def test_features_keep_their_names(model):
+    """What is fitted on the columns of a data frame goes on when topics are named."""
+    features = ["gaussianlda0", "gaussianlda1"]
+    assert model.get_feature_names_out().tolist() == features
+    frame = model.set_output(transform="pandas").transform(DATA.counts)
+    assert frame.columns.tolist() == features
+
+
 def test_topics_are_asked_for_by_name(model):
     table = model.representative_documents(DATA.counts, "war", n=2)
     assert table.groups.tolist() == [1, 1]

@@ -117,6 +117,32 @@ def test_relevant_words(model):
         model.top_words(rank="lift")
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda m, counts: m.topic_info(3),
+        lambda m, counts: m.top_words(3),
+        lambda m, counts: m.document_topics(counts[:4]),
+        lambda m, counts: m.representative_documents(counts, n=3),
+        lambda m, counts: m.effects(counts, np.arange(counts.shape[0])),
+    ],
+    ids=["info", "words", "documents", "representative", "effects"],
+)
+def test_topics_that_have_not_mixed_have_no_interval_in_print(model, read):
+    """Print has a dash; arrays and data frames keep the numbers, and tell of it."""
+    found = read(model, model._training)
+    some = replace(found, unmixed=np.array([1]))
+    frame = some.to_frame()
+    topics = frame["topic"] if "topic" in frame else frame.index
+    assert (frame["mixed"] == (topics != 1)).all() and not frame["mixed"].all()
+    kept = found.to_frame()
+    np.testing.assert_array_equal(frame[["low", "high"]], kept[["low", "high"]])
+    assert np.isfinite(frame[["low", "high"]]).all(axis=None)
+    columns = [c for c in some._columns() if np.ndim(c.values) == 2]
+    cells = columns[0].cells(range(len(frame)))
+    assert [cell == "-" for cell in cells] == (~frame["mixed"]).tolist()
+
+
 def test_stability_is_a_share_of_draws(model):
     found = model.top_words(5, by="count")
     counts = model.posterior_.flat("counts")
@@ -136,7 +162,7 @@ def test_printing_and_frames(model):
     assert text.count("\ntopic ") == K and str(words.words[0, 0]) in text
     assert words._repr_html_().count("<tr>") == 4 * K + 1
     frame = words.to_frame()
-    assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top"]
+    assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top", "mixed"]
     assert len(frame) == 4 * K
     info = model.topic_info(4)
     unmixed = model.posterior_.attrs["converged"] is False
@@ -288,7 +314,7 @@ def test_representative_documents(model, data):
     # variational means and Gibbs draws differ by less than the intervals of such shares
     assert np.all(found.mean > found.interval[:, 0] - 0.05)
     assert list(found.texts) == [texts[i] for i in found.index]
-    names = ["topic", "document", "mean", "low", "high", "text"]
+    names = ["topic", "document", "mean", "low", "high", "text", "mixed"]
     assert found.to_frame().columns.tolist() == names
     one = model.representative_documents(data.counts, 1, n=4)
     assert one.texts is None and "text" not in one.to_frame()
@@ -330,6 +356,8 @@ def test_document_topics(model, data):
 def test_representative_documents_refuse(model, data):
     with pytest.raises(ValueError, match=f"topic must be from 0 to {K - 1}, got {K}"):
         model.representative_documents(topic=K)
+    with pytest.raises(ValueError, match="got 'war': none has a name yet, name_topics gives them"):
+        model.representative_documents(topic="war")
     with pytest.raises(ValueError, match="texts must be one for each of the 120 documents"):
         model.representative_documents(texts="one text")
     with pytest.raises(ValueError, match="no document with a word"):

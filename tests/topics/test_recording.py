@@ -131,6 +131,13 @@ def test_tables_say_which_topics_mix_badly(monkeypatch):
     line = "(topic 1: R-hat 1.12, above 1.05; intervals are rough)"
     assert all(repr(table).splitlines().count(line) == 1 for table in tables)
     assert line not in repr(model.representative_documents(data.counts, 0, n=2))
+    # sentences are copied without the lines below a table
+    monkeypatch.setattr(labels, "ess_of_shares", lambda posterior: np.array([101.0, 62.4]))
+    said = model.effects(data.counts, np.arange(20.0)).sentences
+    caution = "the interval is rough (share of the topic: R-hat 1.12 and 62 effective draws)"
+    assert caution in said[1, "x0"] and "rough" not in said[0, "x0"]
+    monkeypatch.setattr(labels, "unmixed_topics", lambda posterior: np.array([1]))
+    assert labels.rough_topics(model.posterior_) == {}
 
 
 COLLAPSED = np.array([[20.0, 5], [80, 110], [30, 30], [5, 5], [10, 5]])
