@@ -13,6 +13,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,8 +65,16 @@ def refused(call):
     return found + "".join(f"; {w.category.__name__}: {_line(w.message)}" for w in told[:1])
 
 
-def _line(message):
-    return str(message).replace("|", "/").replace("\n", " ")[:160]
+def _line(message, limit=240):
+    """A message as text of Markdown in one line: whole sentences, at least one."""
+    sentences = re.split(r"(?<=\.)\s+", " ".join(str(message).split()).replace("|", "/"))
+    shown = sentences[0]
+    for sentence in sentences[1:]:
+        if len(shown) + len(sentence) > limit:
+            shown += " ..."
+            break
+        shown += " " + sentence
+    return re.sub(r"([\\`*_<>\[\]])", r"\\\1", shown)
 
 
 def same_under(backend):

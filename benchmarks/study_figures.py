@@ -191,7 +191,8 @@ def dynamic():
     left.xaxis.set_major_locator(MaxNLocator(3))
     left.invert_yaxis()
     _, _, header, rows = next(t for t in cells if header_of_changes(t))
-    rows = rows[:10]
+    enough = [row for row in rows if min(map(float, row[4].split(", "))) >= 50]
+    rows = enough[:10]
     ends = np.array([[number(x) for x in row[2].strip("[]").split(",")] for row in rows])
     right.hlines(range(10), *ends.T, color="C0", lw=2)
     right.plot(column(header, rows, "distance"), range(10), "o", ms=4, color="C0")

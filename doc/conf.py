@@ -97,6 +97,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "seaborn", "gallery_data.brief_warnings"),
     "remove_config_comments": True,
+    # examples print what is to be read; objects of figures are not
+    "capture_repr": (),
     "show_memory": False,
     "download_all_examples": False,
     "matplotlib_animations": False,

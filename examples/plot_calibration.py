@@ -10,7 +10,7 @@ With simulated word pairs the truth is known, so the coverage of intervals can b
 # Data with a known truth
 # -----------------------
 # Target and context vectors are drawn from their prior, then pairs of words are drawn at random
-# and labelled positive with probability ``sigma(rho_w . alpha_v)``.
+# and labeled positive with probability ``sigma(rho_w . alpha_v)``.
 
 import os
 

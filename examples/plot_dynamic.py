@@ -45,7 +45,7 @@ for other in ("freedom", "war"):
 DriftDisplay.from_estimator(model, "peace", "freedom", "war")
 
 # %%
-# A word's neighbours at both times show what kind of change it was.
+# A word's neighbors at both times show what kind of change it was.
 
 for year in (first, last):
     display = NeighborsDisplay.from_estimator(model, "peace", 6, period=year)

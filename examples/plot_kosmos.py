@@ -16,7 +16,7 @@ come from.
 # A fit without labels
 # --------------------
 # The data span nine centuries. The second has no snippets; it is still a period, whose prevalences
-# are inferred from its neighbours.
+# are inferred from its neighbors.
 
 import os
 import warnings
@@ -66,15 +66,15 @@ for name, words in zip(kosmos.sense_names, model.sense_words(8).words[order], st
 # -------------------------------
 # Above: without labels. Below: with labels. Centuries count from the seventh before the common era.
 
-labelled = clone(model).set_params(n_starts=1)
-labelled.fit(kosmos.data, order[kosmos.senses], times=kosmos.times, genres=genres)
+labeled = clone(model).set_params(n_starts=1)
+labeled.fit(kosmos.data, order[kosmos.senses], times=kosmos.times, genres=genres)
 
 names = [kosmos.sense_names[label] for label in np.argsort(order)]
 figure, axes = plt.subplots(2, 2, figsize=(8, 6), layout="constrained")
-for fitted, row in zip((model, labelled), axes, strict=True):
+for fitted, row in zip((model, labeled), axes, strict=True):
     PrevalenceDisplay.from_estimator(fitted, names=names, ax=row)
 
 overlap = interval_overlap(
-    model.prevalence_interval(prob=0.95), labelled.prevalence_interval(prob=0.95)
+    model.prevalence_interval(prob=0.95), labeled.prevalence_interval(prob=0.95)
 )
 print(f"bands of 95 % overlap in {overlap:.0%} of the cells")

@@ -1,9 +1,9 @@
 """
-Nearest neighbours with intervals
-=================================
+Nearest neighbors with intervals
+================================
 
-A list of a word's nearest neighbours usually has no error bars. Here the list comes from the
-posterior of the embedding. Each neighbour has the posterior mean of its cosine, a 90 % interval,
+A list of a word's nearest neighbors usually has no error bars. Here the list comes from the
+posterior of the embedding. Each neighbor has the posterior mean of its cosine, a 90 % interval,
 and the probability of being among the ten nearest. The text is the Python language reference
 that comes with CPython, so nothing is downloaded.
 """
@@ -56,8 +56,8 @@ print(
 mode = BayesianSGNS(solver="map", max_iter=5000, **options).fit(train)
 
 # %%
-# Neighbours
-# ----------
+# Neighbors
+# ---------
 
 words = ["class", "float", "import"]
 tables = {word: posterior.most_similar(word, n=10) for word in words}
@@ -78,8 +78,9 @@ print(f"  MAP        {mode.score(test):.4f}")
 # %%
 # The picture
 # -----------
-# Neighbours whose intervals overlap have no settled order. The column on the right gives the
-# probability that a word is among the ten nearest.
+# Whether two intervals overlap does not settle the order of two neighbors, since their errors are
+# related: ``nearer`` and ``contrast`` compare them. The column on the right gives the probability
+# that a word is among the ten nearest.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 for axis, word in zip(axes, words, strict=True):

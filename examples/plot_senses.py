@@ -4,7 +4,7 @@ Senses of a word over time
 
 Presidents of the United States have spoken of *power* for more than two centuries, and have meant
 the powers of the constitution, the powers of the world, and the power of rivers and reactors. Each
-use has one sense, but nobody has labelled them. The data are *snippets*: the words around each use,
+use has one sense, but nobody has labeled them. The data are *snippets*: the words around each use,
 and its year. How common was each sense in each period, and how certain is that? The model is DiSC
 (Zafar & Nicholls 2022). :doc:`plot_kosmos` compares its answers with those of readers.
 """
@@ -14,7 +14,8 @@ and its year. How common was each sense in each period, and how certain is that?
 # -------------------
 # A snippet has the seven words on either side, without stop words and words that occur once or
 # twice. Chains start in the heaviest mode of the posterior. If a second mode had more than 1 % of
-# the posterior, ``fit`` would say so.
+# the posterior, ``fit`` would say so. Eight starts save time here. :doc:`The guide
+# </user_guide/senses>` has the default number, and its answers differ by Monte Carlo error.
 
 import os
 import warnings

@@ -1,10 +1,10 @@
 """
-One similarity, four solvers
+One similarity, five solvers
 ============================
 
-How close are two words? Four solvers answer this with a posterior, for the same model of the same
-text. Two sample the posterior, and two approximate it by Gaussians. The MAP gives a single number,
-shown as a line.
+How close are two words? Five solvers answer this for the same model of the same text. Two sample
+the posterior, and two approximate it by Gaussians. The fifth, the MAP, gives a single number, shown
+as a line.
 """
 
 # %%

@@ -6,7 +6,8 @@ Which topics does a text mix? In plain latent Dirichlet allocation a topic is a 
 probabilities, each learned separately. Here a topic is a Gaussian in the space of word vectors
 (Das, Zaheer & Dyer 2015). Words with similar vectors are probable together, and a word that the
 topics have never seen has a topic as soon as it has a vector. The result is a posterior, so the
-share of every topic, and the rank of every word in it, have an interval.
+share of every topic, and the rank of every word in it, have an interval. The intervals may be
+reported only where chains mix, which those of this example do not.
 
 The texts are the paragraphs of the State of the Union addresses since 1945; the vectors are learned
 from all addresses since 1790.
@@ -47,8 +48,10 @@ print(f"{len(table)} paragraphs, {vectors.words_.size} words with vectors")
 # Topics are learned only from words that occur 20 times or more and are not stop words. The vector
 # of one word says so much about its topic that the rest of the document hardly counts; a likelihood
 # power below one evens this out. Posteriors of topics have many modes, and at this power chains
-# mostly do not mix: read the words and the documents, and the shares as points. For intervals to
-# report take ``word_model="dirichlet"``, as :ref:`the guide <topics-decide>` does with these texts.
+# mostly do not mix: read the words and the documents, and the shares as points. The intervals of
+# the tables below hold within the mode of this one chain and are not to be reported. For intervals
+# to report take ``word_model="dirichlet"`` and two chains, as :ref:`the guide <topics-decide>` does
+# with these texts.
 
 model = GaussianLDA(
     6,
@@ -67,12 +70,12 @@ print(f"largest R-hat of the shares {model.posterior_.attrs['max_rhat']:.2f}")
 print(model.topic_info(6))
 
 # %%
-# *words* is the effective number of words in a topic, *stability* how certain it is that the first
-# six are the first six, and *coherence* how much they occur in the same documents (NPMI, between -1
-# and 1).
+# *words* is the effective number of words in a topic, *stability* the mean share of draws in which
+# its six most probable words are among the first six, and *coherence* how much they occur in the
+# same documents (NPMI, between -1 and 1).
 #
 # By count, the first words of a topic are those that are common everywhere. By density, they are
-# the words nearest to its centre:
+# the words nearest to its center:
 
 TopicWordsDisplay.from_estimator(model, 6, by="density")
 
@@ -82,7 +85,7 @@ TopicWordsDisplay.from_estimator(model, 6, by="density")
 # The effect is the change per decade in the share of each topic. A paragraph is a document, but
 # addresses were sampled, so they are passed as ``units``. Addresses resemble those of the years
 # before, which ``times`` allows for. Intervals are for other addresses, given the topics of this
-# one chain, which another chain would cut differently.
+# one chain, which another chain would divide differently: read the effects as points, too.
 
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"], times=table["year"])

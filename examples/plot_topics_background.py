@@ -54,8 +54,11 @@ print(f"{len(documents)} paragraphs, {vectors.words_.size} words with vectors")
 # %%
 # Topics
 # ------
-# Shares of topics hardly mix in a corpus of this size, as ``fit`` would warn. The output below has
-# words, with intervals for the mode that this one chain is in, and shares as point estimates.
+# Shares of topics mix slowly in a corpus of this size, and this one chain is too short to report
+# their intervals: a line below the table has the fewest effective draws. The intervals are for the
+# mode that the chain is in. Read words and documents, and the shares as points.
+# :ref:`topics-decide` has the chains that intervals need. (Warnings of ``fit`` that say the same
+# are silenced.)
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 model = GaussianLDA(
