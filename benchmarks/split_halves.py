@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from scipy.stats import t as student
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.inference.threads import OneBlasThread
@@ -80,6 +81,16 @@ def addresses():
     return texts, np.arange(len(texts))
 
 
+def inaugurals():
+    """Inaugural addresses, of presidents, without stop words."""
+    path = DATA / "inaugural" / "inaugural.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    texts = [[w for w in _WORD.findall(row["text"].lower()) if w not in ENGLISH_STOP_WORDS]
+             for row in rows]  # fmt: skip
+    return texts, np.array([row["president"] for row in rows])
+
+
 def works():
     """Latin works, lemmas."""
     texts = []
@@ -121,6 +132,8 @@ ROWS = {
     "debates by country": ((debates, "country"), {}),
     "State of the Union": ((addresses,), {}),
     "Latin by work": ((works,), {}),
+    # small: 800 words and --precision 9, as the guide has them
+    "inaugural addresses": ((inaugurals,), {}),
     # as many components as the planted vectors have
     "control": ((planted,), {"window": 1, "n_components": 8}),
 }
