@@ -315,7 +315,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
-    _check_different(others)
+    _check_different(phrase, others)
     order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
     few = None
     if too_few is not None:
@@ -333,11 +333,19 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     )._resting_on(found.source)  # fmt: skip
 
 
-def _check_different(others):
-    """Raise a ValueError where one of several words, or lists of them, is there twice."""
+def _check_different(word, others):
+    """Raise a ValueError where one of several words, or lists of them, is there twice.
+
+    Or is the word that they are held against.
+    """
     seen = set()
     for phrase in others:
-        same = frozenset(zip(phrase.index.tolist(), phrase.weights.tolist(), strict=True))
+        same = phrase.direction
+        if same == word.direction:
+            raise ValueError(
+                f"others must not have the word itself, got {phrase.label!r} in both: nothing is "
+                "nearer to a word than itself."
+            )
         if same in seen:
             raise ValueError(
                 f"others must be different words, or lists of words, got {phrase.label!r} twice: "

@@ -21,6 +21,9 @@ from .kinds import Differences
 from .operands import values
 from .verdicts import few_pairs, sum_up
 
+# Differences of answers that are smaller than this in every draw are none.
+_ROUNDING = 1e-12
+
 
 class Vectors:
     """Draws of the vectors of a fitted estimator, joint over all that is asked with them.
@@ -175,6 +178,23 @@ def difference(estimator, first, second, prob, shape=(), **about):
     """
     found = ask(estimator, Differences(first, second), prob, shape, **about)
     found.prob_positive = _share(found.draws > 0)
+    return zero_where_same(found)
+
+
+def zero_where_same(found):
+    """Make differences, in place, exactly zero where they are rounding errors in every draw.
+
+    How probably they are positive is then NaN.
+    """
+    same = np.all(np.abs(found.draws) < _ROUNDING, axis=0)
+    if not np.any(same):
+        return found
+    for name in ("mean", "sd", "interval", "sd_sampling", "sd_prior", "interval_mcse"):
+        if name in found:
+            ends = same[..., None] if name.startswith("interval") else same
+            found[name] = np.where(ends, 0.0, found[name])[()]
+    found.draws = np.where(same, 0.0, found.draws)
+    found.prob_positive = np.where(same, np.nan, found.prob_positive)[()]
     return found
 
 
