@@ -92,6 +92,13 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
     return f"{source}, {OTHERS if of_works else INDEPENDENT}"
 
 
+def is_by_units(estimator: Any) -> bool:
+    """Whether intervals of a fitted estimator's answers know of units, as it is set now."""
+    attrs = estimator.posterior_.attrs
+    knows = attrs.get("uncertainty") is not None and "without_units" not in attrs
+    return knows and getattr(estimator, "uncertainty", None) == "documents"
+
+
 def is_unmixed(source: str | None) -> bool:
     """Whether an answer rests on chains that have not mixed, so that it has no interval.
 
@@ -144,6 +151,18 @@ def from_units(n: int, name: str | None = None) -> str:
 
 def _known_plural(name):
     return name is not None and name.lower() in _PEOPLE | _THINGS
+
+
+def one_unit_called(name: str | None) -> str:
+    """What a unit is called, by the name of its column where it has one.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import one_unit_called
+    >>> one_unit_called("speaker"), one_unit_called("sitting_no"), one_unit_called(None)
+    ('speaker', 'unit', 'unit')
+    """
+    return name.lower() if name is not None and _known_plural(name) else "unit"
 
 
 def later_name(name: str | None) -> str | None:

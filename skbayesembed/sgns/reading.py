@@ -396,9 +396,9 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         -------
         Answer
             As in `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
-            target vectors that ``transform`` makes of documents, zero for a document without a
-            known word. Intervals are about the vectors of words: they do not include that another
-            sample of text would have other documents.
+            target vectors that ``transform`` makes of documents, NaN for a document without a
+            known word (`regress` leaves it out). Intervals are about the vectors of words: they do
+            not include that another sample of text would have other documents.
 
         Raises
         ------
@@ -406,6 +406,11 @@ class ReadingMixin(AssociationMixin, AskingMixin):
             If both ``other`` and ``words`` are given.
         MemoryError
             If the draws would not fit in memory.
+
+        Warns
+        -----
+        UserWarning
+            If documents have no known word.
 
         Examples
         --------

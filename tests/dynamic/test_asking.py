@@ -505,3 +505,9 @@ def test_the_change_of_a_word_to_itself(mode):
             mode.similarity_change(a, b)
     assert "1 by construction" in str(mode.similarity("w00", "w00"))
     assert "1 by construction" not in str(mode.similarity("w00", "w01"))
+
+
+def test_documents_without_a_known_word(mode):
+    with pytest.warns(UserWarning, match="X: 1 of 2 documents has no known word"):
+        found = mode.document_similarity([["zebra"], TEXTS[0]], times=[1900, 1900], words=["w00"])
+    assert np.isnan(found.mean).ravel().tolist() == [True, False]

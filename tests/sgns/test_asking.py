@@ -510,32 +510,6 @@ def test_missing_words_of_lists(mode):
     mode.project(["w02"], axis)
 
 
-def test_a_word_and_itself(fitted):
-    """A cosine of 1 by construction says so, a list's order makes no other list."""
-    found = fitted.similarity(LIST, LIST[::-1])
-    assert found.sentence.endswith(" is 1 by construction.")
-    assert "1 by construction" in str(found)
-    assert "construction" not in str(fitted.similarity(LIST, LIST[:2]))
-
-
-def test_answers_that_are_the_same(fitted):
-    """What is rounding noise in every draw is exactly zero, on no side and with no probability."""
-    one = fitted.similarity("w00", "w01")
-    found = fitted.contrast(one, fitted.similarity("w01", "w00"))
-    assert found.mean == found.sd == 0 and np.all(found.interval == 0) and np.all(found.draws == 0)
-    assert np.isnan(found.prob_positive)
-    assert found.get("verdict", "the same") == "the same"
-    assert found.sentence.endswith("are the same in every draw, by construction.")
-    table = fitted.nearer("w00", ["w01", "w05"])
-    several = fitted.contrast(table.answer, one)
-    same = table.words == "w01"
-    assert np.isnan(several.prob_positive[same]).all()
-    assert np.isfinite(several.prob_positive[~same]).all()
-    assert (several.get("verdict", np.where(same, "the same", "")) == "the same").tolist() == (
-        same.tolist()
-    )
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -545,24 +519,6 @@ def test_answers_that_are_the_same(fitted):
         (lambda m: m.nearer("w00", "w01"), ValueError, "others must be a list of words"),
         (lambda m: m.nearer("w00", []), ValueError, "others must name at least one word"),
         (lambda m: m.nearer("w00", ["w01", ["w01"]]), ValueError, "different words.*'w01' twice"),
-        (lambda m: m.nearer("w00", ["w01", "w00"]), ValueError, "word itself, got 'w00' in both"),
-        (lambda m: m.axis(["w00", "w01"], ["w01", "w00"]), ValueError, "go from some words to oth"),
-        (lambda m: m.project(["w00"], Axis("w01", "w01")), ValueError, "there is no direction"),
-        (
-            lambda m: m.similarity_difference(("w00", "w01"), ("w01", "w00")),
-            ValueError,
-            "first and second must be different pairs",
-        ),
-        (
-            lambda m: m.similarity_difference(("w00", "w00"), ("w01", "w00")),
-            ValueError,
-            "first must be different words.*always",
-        ),
-        (
-            lambda m: m.weat(["w00", "w01"], ["w02", "w03"], ["w04", "w05"], ["w05", "w04"]),
-            ValueError,
-            "A and B must be different lists",
-        ),
         (lambda m: m.nearer("w00", ["w01"])[:1], TypeError, r"rows by to_frame\(\), got slice"),
         (lambda m: m.nearer("w00", ["w01"], prob=2), ValueError, "prob must be a number"),
         (lambda m: m.project(["w00"], "w01"), ValueError, "axis must be what the method axis"),

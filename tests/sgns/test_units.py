@@ -162,7 +162,7 @@ def test_informative_prior_keeps_its_own_vectors():
     assert model.similarity("w00", "w01").sd_sampling > 0
 
 
-@pytest.mark.filterwarnings("ignore:.* words vary more than")
+@pytest.mark.filterwarnings("ignore:.* vary more than 2 times")
 def test_raw_vectors():
     model = make(draws=30, warmup=20, chains=2, balance=False, uncertainty="model").fit(TEXTS)
     np.testing.assert_array_equal(model.rho_, model.posterior_.mean("rho"))
@@ -172,7 +172,7 @@ def test_raw_vectors():
     np.testing.assert_allclose(model.similarity(0, 1).draws, expected)
 
 
-@pytest.mark.filterwarnings("ignore:.* words vary more than")
+@pytest.mark.filterwarnings("ignore:.* vary more than 2 times")
 def test_the_posterior_is_the_solvers():
     """Neither units nor the way of reading changes a draw."""
     options = {"draws": 20, "warmup": 10, "chains": 1}
@@ -184,7 +184,9 @@ def test_the_posterior_is_the_solvers():
 
 def test_model_warns_of_dispersion():
     repeated = [text + " " + text for text in TEXTS]
-    with pytest.warns(UserWarning, match=r"of 18 words vary more than 2 times .* uncertainty='doc"):
+    with pytest.warns(
+        UserWarning, match=r"of 18 words, which vary more than 2 times .* uncertainty='doc"
+    ):
         model = fast(uncertainty="model", window=20, window_weights="uniform").fit(repeated)
     assert model.posterior_.attrs["uncertainty"] == "model"
     assert np.nanmax(model.dispersion_) > 2

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.warnings import warn_user
+from ...posterior.sources import name_of_units, one_unit_called
 from ..counting import expected_negatives
 from ..data import pair_table
 from ..model import SGNSModel
@@ -154,10 +155,11 @@ def warn_of_dispersion(estimator):
     names = ", ".join(
         f"{estimator.words_[w]} ({sampling.dispersion[w]:.1f})" for w in order[:_NAMED]
     )
+    of = one_unit_called(name_of_units(estimator))
     warn_user(
-        f"{above.size} of {estimator.words_.size} words vary more than {_DISPERSED:g} times as "
-        f"much from document to document as the model takes them to: {names}. The intervals of "
-        "uncertainty='model' are too narrow for them: use uncertainty='documents'.",
+        f"The intervals of uncertainty='model' are too narrow for {above.size} of "
+        f"{estimator.words_.size} words, which vary more than {_DISPERSED:g} times as much from "
+        f"{of} to {of} as the model takes them to: {names}. Use uncertainty='documents'.",
         UserWarning,
     )
 

@@ -88,6 +88,14 @@ class Answer(Result):
         super().__init__(entries, about)
         object.__setattr__(self, "_asked", (question, weakref.ref(posterior)))
 
+    def __getattr__(self, name):
+        if name == "verdict" and name not in self and self.source == "point":
+            raise AttributeError(
+                "verdict needs an interval, and this answer is a point estimate, of solver='map' "
+                "without intervals by units: set uncertainty='documents', or use another solver."
+            )
+        return super().__getattr__(name)
+
 
 def ask(
     estimator: Any,
@@ -189,13 +197,27 @@ def zero_where_same(found):
     same = np.all(np.abs(found.draws) < _ROUNDING, axis=0)
     if not np.any(same):
         return found
-    for name in ("mean", "sd", "interval", "sd_sampling", "sd_prior", "interval_mcse"):
-        if name in found:
-            ends = same[..., None] if name.startswith("interval") else same
-            found[name] = np.where(ends, 0.0, found[name])[()]
-    found.draws = np.where(same, 0.0, found.draws)
+    _fill(found, same, 0.0)
     found.prob_positive = np.where(same, np.nan, found.prob_positive)[()]
     return found
+
+
+def blank(found, where):
+    """Make answers, in place, NaN ``where`` (as the mean) there is nothing that they are about."""
+    if np.any(where):
+        _fill(found, where, np.nan)
+        for name in ("n_units", "prob_positive", "prob_inside"):
+            if name in found:
+                found[name] = np.where(where, np.nan, found[name])[()]
+    return found
+
+
+def _fill(found, where, value):
+    """Give answers, in place, one value where they are told to have it."""
+    for name in ("mean", "sd", "interval", "draws", "sd_sampling", "sd_prior", "interval_mcse"):
+        if name in found:
+            ends = where[..., None] if name.startswith("interval") else where
+            found[name] = np.where(ends, value, found[name])[()]
 
 
 def contrast(estimator, a, b, low, high, prob):
@@ -218,6 +240,7 @@ def contrast(estimator, a, b, low, high, prob):
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
+    blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
     few = few_pairs(a) | few_pairs(b)
     return sum_up(found, *asked.values(), few, ends)
 

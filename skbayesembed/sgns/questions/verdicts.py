@@ -62,8 +62,8 @@ def sum_up(found, first, second, few=False, ends=None):
         verdict = side_of_zero(found.interval, "larger", "smaller")
         if is_unmixed(found.source):
             verdict = np.full(np.shape(verdict), NOT_MIXED)
-        verdict = np.where(np.isnan(found.prob_positive), SAME, verdict)
-        found.verdict = np.where(few, NO_DATA, verdict)[()]
+        verdict = np.where(_are_same(found), SAME, verdict)
+        found.verdict = np.where(few | np.isnan(found.mean), NO_DATA, verdict)[()]
         found._noting(*note_on_draws(found))
     if np.ndim(found.mean):
         return found
@@ -75,8 +75,13 @@ def sum_up(found, first, second, few=False, ends=None):
     return found
 
 
+def _are_same(found):
+    """Where a difference is zero by construction: it is on no side then (`asking.difference`)."""
+    return np.isnan(found.prob_positive) & (found.mean == 0)
+
+
 def _sentence(found, first, second, ends):
-    if np.isnan(found.prob_positive):
+    if _are_same(found):
         return f"{capital(first)} and {second} are the same in every draw, by construction."
     verdict, second = found.get("verdict"), _that_of(first, second)
     value = estimate(found, found.source, found.prob, "+")
