@@ -21,7 +21,8 @@ SOLVERS = {
 
 @pytest.fixture(scope="module", params=list(SOLVERS))
 def fitted(request):
-    return BayesianSGNS(2, min_count=1, random_state=0, **SOLVERS[request.param]).fit(TEXTS)
+    options = {"prior_precision": 1.0, "min_count": 1, "random_state": 0}
+    return BayesianSGNS(2, **options, **SOLVERS[request.param]).fit(TEXTS)
 
 
 def test_a_word_and_itself(fitted):
