@@ -16,7 +16,7 @@ from ..common.compiling import told_of_compiling
 from ..common.estimator import Learned
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..sgns.documents.source import warn_of_dispersion
+from ..sgns.documents.source import warn_of_dispersion, warn_of_few_units
 from ..sgns.vectors import UnitsMixin
 from . import inputs
 from .at import VectorsAtMixin
@@ -431,9 +431,14 @@ class DynamicSGNS(
         self._set_fitted(found)
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
+            warn_of_few_units(self, training.units.n_units)
             if self.uncertainty == "model":
                 warn_of_dispersion(
-                    SimpleNamespace(_sampling=AtFit(self._sampling), words_=self.words_)
+                    SimpleNamespace(
+                        _sampling=AtFit(self._sampling),
+                        words_=self.words_,
+                        units_name_=self.units_name_,
+                    )
                 )
         return self
 

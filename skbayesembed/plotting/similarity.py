@@ -203,6 +203,11 @@ class SimilarityDisplay(Display):
 
 def _single(label, answer):
     """Mean, interval and draws of an answer that is a single number."""
+    if hasattr(answer, "draws") and "times" in answer:
+        raise ValueError(
+            f"answers[{label!r}] must be a single answer, got one for each of "
+            f"{np.size(answer.mean)} periods: DriftDisplay draws it; for one period, give period=."
+        )
     if not hasattr(answer, "draws") or np.size(answer.mean) != 1:
         raise ValueError(
             f"answers[{label!r}] must be a single answer of a method as similarity, got "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,43 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     """Line below a table that says what its units are, where their column has a name."""
     name = name_of_units(estimator)
     return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
+
+
+def note_on_few_units(n_units: Any) -> list[str]:
+    """Line below a table with answers that rest on few effective units, or none.
+
+    Parameters
+    ----------
+    n_units : float or ndarray of float
+        Of each answer; NaN where it is not known.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import note_on_few_units
+    >>> note_on_few_units(2.0), note_on_few_units([2.0, 9.0, float("nan")])
+    (['(fewer than 3 effective units: the interval is rough)'], \
+['(fewer than 3 effective units in 1 of 3 rows: intervals there are rough)'])
+    """
+    few = np.asarray(n_units, dtype=float) < FEW_UNITS
+    if not few.any():
+        return []
+    rows = f" in {np.count_nonzero(few)} of {few.size} rows" if few.ndim else ""
+    rough = "intervals there are" if few.ndim else "the interval is"
+    return [f"(fewer than {FEW_UNITS} effective units{rows}: {rough} rough)"]
+
+
+def where_few(found: Mapping[str, Any]) -> str:
+    """In which periods an answer about words over time has too little text, in words.
+
+    Where others are held against a ``reference``, they lack what this one lacks.
+    """
+    n, periods = np.count_nonzero(found["few_pairs"]), list(found.get("periods", []))
+    where = "1 period" if n == 1 else f"{n} periods"
+    if "reference" not in found or n < len(periods):
+        return where
+    if found["reference"] in periods:
+        return f"the reference, {found['reference']}"
+    return f"{where}, or in the reference, {found['reference']}"
 
 
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:

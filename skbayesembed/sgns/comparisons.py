@@ -131,6 +131,8 @@ class Nearer(Table):
             self.difference, self.difference_interval, strict=True)]  # fmt: skip
         lower[0] = ""
         few = self.few_pairs
+        # one that is held against nothing
+        alone = np.full(len(self.words), len(self.words) == 1)
         # the first may be another one
         unknown = np.full(len(self.words), self.few)
         unknown[0] = False
@@ -138,7 +140,7 @@ class Nearer(Table):
             Column("word", self.words, ("word",), cut_lists, left=True),
             Column("cosine", self.mean, ("mean",), "6.3f", few=few),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=few),
-            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances),
+            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances, few=alone),
             Column("lower than the first by", lower, (), few=unknown),
         ]
         return columns + units_columns(self, ("n_units",))

@@ -21,7 +21,7 @@ from .counting import PairCounts
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
 from .documents.possible import why_not
-from .documents.source import balances, sampling_of, warn_of_dispersion
+from .documents.source import balances, sampling_of, warn_of_dispersion, warn_of_few_units
 from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .of_documents import DocumentsMixin
@@ -447,6 +447,7 @@ class BayesianSGNS(
         if self._no_units is None:
             of = settled.estimator
             self._sampling = sampling_of(of, training, found.posterior, seeds["units"])
+            warn_of_few_units(self, training.units.n_units)
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)

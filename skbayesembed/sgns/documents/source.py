@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.warnings import warn_user
-from ...posterior.sources import name_of_units, one_unit_called
+from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
 from ..counting import expected_negatives
 from ..data import pair_table
 from ..model import SGNSModel
@@ -129,6 +129,17 @@ def balances(estimator):
 _NAMED = 5
 # Variances by units beyond so many times the model's are warned of.
 _DISPERSED = 2.0
+
+
+def warn_of_few_units(estimator, n):
+    """Warn where there are too few units in all for intervals by units."""
+    if estimator.uncertainty == "documents" and n < FEW_UNITS:
+        warn_user(
+            f"There are {units_in_words(n, name_of_units(estimator))} in all: intervals for "
+            f"another sample of units are rough with fewer than {FEW_UNITS}. Take text of more "
+            "units, or uncertainty='model' for these texts alone.",
+            UserWarning,
+        )
 
 
 def warn_of_dispersion(estimator):
