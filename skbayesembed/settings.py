@@ -155,6 +155,7 @@ def over_settings(
     interval, errors, proba, p_value, threshold, verdicts = more
     titles, probs, _, names, wholes, units = (_common(one[i] for one in found) for i in range(2, 8))
     sources = [one[4] for one in found for _ in one[0]]
+    of_units, units_name = units or (None, None)
     # points have no interval that rests on anything
     common = _common([one for one in sources if one != "point"] or sources)
     proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
@@ -162,7 +163,7 @@ def over_settings(
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
-        _where_any(errors), wholes, *(units or (None, None)), sources,
+        _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []

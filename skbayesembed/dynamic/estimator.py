@@ -371,7 +371,7 @@ class DynamicSGNS(
             counts, all of the same words, where those of one period are added up. Windows never
             cross the ends of documents.
         y : None
-            Ignored.
+            Ignored, and not warned of: pipelines pass it. What texts are by belongs in ``units``.
         times : array-like of shape (n_documents,)
             Numbers or dates (also as ISO strings), in any order; one for each of a list of
             PairCounts. A period may have no documents.
@@ -396,7 +396,8 @@ class DynamicSGNS(
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
+            ``"documents"``, if there are fewer than three units in all.
 
         Examples
         --------

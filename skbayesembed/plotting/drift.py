@@ -218,5 +218,5 @@ class DriftDisplay(Display):
             axes.plot([], [], "o:", label=self._too_little(), **look)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
-        legend_above(axes, interval_label(found.prob, found.source, "band"), marks)
+        legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)
         return self._close()

@@ -260,7 +260,9 @@ def notes_on(source: str | None) -> list[str]:
     return notes + [_NOTES_BESIDES[what] for what in besides]
 
 
-def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
+def interval_label(
+    prob: float, source: str | None, what: str = "interval", found: Any = None
+) -> str:
     """How a figure calls an interval, as ``"90 % interval (VI, may be too narrow)"``.
 
     Parameters
@@ -270,12 +272,17 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
         As of `source_of`; of a point estimate the label says that there is no interval.
     what : str, default="interval"
         What is drawn: an interval, a band, an ellipse.
+    found : Answer or Table, optional
+        That knows what its units are called.
     """
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
     besides = [_CALLED.get(what, what) for what in besides if what != INDEPENDENT]
     suffix = _SUFFIXES.get(base, "")
+    if base == "units":
+        name = later_name(sampled_units(found)[1])
+        suffix = suffix.replace("units", units_in_words(2, name).removeprefix("2 "))
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
     return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

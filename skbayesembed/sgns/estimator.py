@@ -399,7 +399,7 @@ class BayesianSGNS(
             of all parts of a text, whose ``window`` and vocabulary then apply. Windows never cross
             the ends of documents.
         y : None
-            Ignored.
+            Ignored, and not warned of: pipelines pass it. What texts are by belongs in ``units``.
         units : array-like of shape (n_documents,), optional
             Units of sampling, by which intervals are computed: a label for each document (speaker,
             author, work, country). By default every document is a unit.
@@ -420,7 +420,8 @@ class BayesianSGNS(
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
+            ``"documents"``, if there are fewer than three units in all.
 
         Examples
         --------

@@ -120,3 +120,19 @@ def test_answers_over_periods_are_drawn_by_another_display():
     change = model.similarity_change("w00", "w01")
     rests = f"It rests on {change.n_units:.1f} effective ones, of all periods."
     assert rests in change.sentence
+
+
+def test_figures_call_units_by_their_name(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    from skbayesembed.plotting import ForestDisplay, SimilarityDisplay
+
+    units = pytest.importorskip("pandas").Series(np.arange(12) // 2, name="president")
+    model = BayesianSGNS(2, **OPTIONS).fit(TEXTS, units=units)
+    for display in (
+        SimilarityDisplay.from_estimator(model, [("w00", "w01")]),
+        ForestDisplay.from_result(model.nearer("w00", ["w01", "w02"])),
+        ForestDisplay.from_result(model.similarity("w00", "w01")),
+    ):
+        assert "90 % interval (sampling of presidents)" in display.ax_.get_xlabel()
+    plain = SimilarityDisplay.from_estimator(fitted, [("w00", "w01")])
+    assert "90 % interval (sampling of units)" in plain.ax_.get_xlabel()
