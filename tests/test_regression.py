@@ -87,8 +87,8 @@ def test_table():
     assert list(table.sentences) == table.terms.tolist()
     said = table.sentences["war"]
     assert said.startswith(
-        f"The probability that 'outcome' is true is lower by {mean[1:]} (90% interval of the "
-        f"difference {low} to {high}, p "
+        f"The probability that 'outcome' is true is lower by {mean[1:]} (difference {mean}; "
+        f"90% interval {low} to {high}, p "
     )
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "

@@ -120,8 +120,8 @@ def test_difference(fitted):
     changes = answers.cosine_change(d, i, j).shared - answers.cosine_change(d, i, k).shared
     assert found.sd == pytest.approx(np.sqrt(np.sum(changes**2)), rel=1e-6)
     assert abs(found.prob_positive - np.mean(found.draws > 0)) < 1e-12
-    nothing = fitted.similarity_difference(("w00", "w01"), ("w01", "w00"))
-    assert nothing.mean == pytest.approx(0.0, abs=1e-12) and nothing.sd < 1e-6
+    nothing = fitted.contrast(a, fitted.similarity("w01", "w00"))
+    assert nothing.mean == 0.0 and nothing.sd == 0.0 and nothing.verdict == "the same"
     # cosines differ by two at most, however unlikely what is left out
     wide = fitted.similarity_difference(("w00", "w01"), ("w00", "w02"), prob=1.0 - 1e-15)
     assert wide.interval.tolist() == [-2.0, 2.0] and wide.sd == found.sd
