@@ -397,7 +397,7 @@ class DynamicSGNS(
         -----
         UserWarning
             With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
-            ``"documents"``, if there are fewer than three units in all.
+            ``"documents"``, if ``units`` are fewer than three.
 
         Examples
         --------
@@ -432,7 +432,8 @@ class DynamicSGNS(
         self._set_fitted(found)
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
-            warn_of_few_units(self, training.units.n_units)
+            if units is not None:
+                warn_of_few_units(self, training.units.n_units)
             if self.uncertainty == "model":
                 warn_of_dispersion(
                     SimpleNamespace(

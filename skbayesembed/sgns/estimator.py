@@ -421,7 +421,7 @@ class BayesianSGNS(
         -----
         UserWarning
             With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
-            ``"documents"``, if there are fewer than three units in all.
+            ``"documents"``, if ``units`` are fewer than three.
 
         Examples
         --------
@@ -448,7 +448,8 @@ class BayesianSGNS(
         if self._no_units is None:
             of = settled.estimator
             self._sampling = sampling_of(of, training, found.posterior, seeds["units"])
-            warn_of_few_units(self, training.units.n_units)
+            if units is not None:
+                warn_of_few_units(self, training.units.n_units)
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)
