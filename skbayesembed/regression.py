@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
+from .common.checks import check_bool, check_choice, check_prob
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, check_rank, design_of
 from .corpus.periods import Times, check_order
 from .corpus.units import check_units, name_of, units_of
 from .regression_in_time import LEAST_RELIABLE, SlopesInTime
+from .regression_inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
 from .slopes import Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")
@@ -30,8 +31,6 @@ _MATTERS = 0.9
 # Residuals below this share of the outcome are those of rounding.
 _NO_REST = 1e-10
 _FEWEST_UNITS = 4
-# Draws whose slopes have a covariance.
-_FEWEST_DRAWS = 20
 
 
 def regress(
@@ -52,7 +51,8 @@ def regress(
     Parameters
     ----------
     features : Answer or array-like of shape (n_draws, n_documents, n_features)
-        Draws of features: an answer of ``document_similarity``, or draws of ``sample_transform`` of
+        Draws of features: an answer of ``document_similarity`` (documents without a known word are
+        left out, with a warning), or draws of ``sample_transform`` of
         any estimator (for shares of topics, which add up to one, leave one out). An array of shape
         (n_draws, n_documents) is one feature.
     outcome : array-like of shape (n_documents,)
@@ -214,21 +214,27 @@ def regress(
     guessed = error == "auto" and source is None
     if error == "auto":
         error = "classical" if source == "units" else "berkson"
-    draws = _draws_of(features)
+    draws = draws_of(features)
     n = draws.shape[1]
-    y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
+    y = outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
     when = None if times is None else _check_not_time(check_order(times, n), y)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
         known, others = design.matrix, design.terms.tolist()
-    names, others = _names_of(names, features, draws.shape[2], others)
+    kept = with_words(draws)
+    if not kept.all():
+        draws, y, known = draws[:, kept], y[kept], known[kept]
+        labels, when = (None if given is None else given[kept] for given in (labels, when))
+        n = len(y)
+    names, others = names_of(names, features, draws.shape[2], others)
     if both := set(names) & set(others):
         raise ValueError(f"features and covariates must have different names, got {both} in both.")
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
     if clusters.n_units < _FEWEST_UNITS:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
+    check_number_of_draws(features, draws)
     _check_open(y, known, others)
     matrix = np.column_stack([draws.mean(axis=0), known])
     check_rank(matrix, [*names, *others], name="features and covariates")
@@ -254,6 +260,7 @@ def regress(
         {
             "error": error,
             "n_documents": n,
+            "n_left_out": int(kept.size - n),
             "n_units": clusters.n_units,
             "prob": prob,
             "outcome": "outcome" if called is None else str(called),
@@ -419,7 +426,8 @@ def _check_reliable(fit, names, error):
             f"features are too uncertain for error='classical': {100 * min(share, 1.0):.0f} % of "
             f"the variance of a combination of them, of {names[j]!r} above all, is error "
             f"(reliabilities, each by itself: {alone}; beside the others: "
-            f"{beside}{_most_alike(seen, names)}). Leave features out, or take error='berkson', "
+            f"{beside}{_most_alike(seen, names)}). Leave "
+            f"{_to_leave_out(seen, names, fit.plain.reliabilities[1])}, or take error='berkson', "
             "whose slopes are then drawn towards zero."
         )
     found = []
@@ -435,8 +443,8 @@ def _check_reliable(fit, names, error):
     if found:
         warn_user(
             f"Slopes of features that are nearly alike are hardly told apart: "
-            f"{'; '.join(found)}{_most_alike(seen, names)}. Leave features out, or put them "
-            "together.",
+            f"{'; '.join(found)}{_most_alike(seen, names)}. Leave "
+            f"{_to_leave_out(seen, names, fit.plain.reliabilities[1])}, or put features together.",
             UserWarning,
         )
 
@@ -445,11 +453,24 @@ def _most_alike(seen, names):
     """The two features that are most alike, and their correlation beside covariates, in words."""
     if len(names) < 2:
         return ""
-    sd = np.sqrt(np.diag(seen))
-    alike = np.abs(seen / np.outer(sd, sd)) - np.eye(len(names)) * 2
-    i, j = np.unravel_index(int(np.argmax(alike)), alike.shape)
-    found = seen[i, j] / (sd[i] * sd[j])
+    i, j, found = _alike(seen)
     return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
+
+
+def _alike(seen):
+    """Places of the two features that are most alike, and their correlation."""
+    sd = np.sqrt(np.diag(seen))
+    alike = np.abs(seen / np.outer(sd, sd)) - np.eye(len(seen)) * 2
+    i, j = map(int, np.unravel_index(int(np.argmax(alike)), alike.shape))
+    return i, j, seen[i, j] / (sd[i] * sd[j])
+
+
+def _to_leave_out(seen, names, reliability):
+    """Of the two features that are most alike the less reliable one beside the others, in words."""
+    if len(names) < 2:
+        return "features out"
+    worst = min(_alike(seen)[:2], key=lambda j: reliability[j])
+    return f"{names[worst]!r} out first (of these two it is the less reliable beside the others)"
 
 
 def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, explained, facts):
@@ -478,82 +499,3 @@ def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, explai
         covariance=by_units + by_features,
         **facts,
     )._resting_on("units and features")
-
-
-def _draws_of(features):
-    """Draws of features (n_draws, n_documents, n_features), checked."""
-    if hasattr(features, "draws"):
-        features = features.draws
-    try:
-        draws = as_floats(features)
-    except ValueError as error:
-        raise ValueError(f"features must be an answer with draws, or numbers: {error}") from None
-    if draws.ndim == 1:
-        raise ValueError(
-            "features must have draws, of shape (n_draws, n_documents) or (n_draws, n_documents, "
-            f"n_features), got one number for each of {draws.size} documents: pass "
-            "sample_transform(X) or what document_similarity answers; what is known without error "
-            "belongs among covariates=."
-        )
-    draws = draws[..., None] if draws.ndim == 2 else draws
-    if draws.ndim != 3 or 0 in draws.shape:
-        raise ValueError(
-            "features must be of shape (n_draws, n_documents, n_features), as sample_transform and "
-            f"the draws of an answer are, got {draws.shape}."
-        )
-    if len(draws) < _FEWEST_DRAWS:
-        raise ValueError(
-            f"features must have {_FEWEST_DRAWS} draws or more, got {len(draws)}: the first axis "
-            "is that of draws."
-        )
-    if not np.isfinite(draws).all():
-        where = np.argwhere(~np.isfinite(draws).all(axis=(0, 2)))[0, 0]
-        raise ValueError(
-            f"features must be finite, got NaN or infinity in document {where}: leave documents "
-            "without known words out."
-        )
-    return draws
-
-
-def _outcome_of(outcome, n, shape):
-    """The outcome (n,), checked; features have this shape."""
-    given = outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome
-    try:
-        y = as_floats(given)
-    except ValueError as error:
-        raise ValueError(
-            f"outcome must hold numbers or truth values (such as party == 'Republican'): {error}"
-        ) from None
-    if y.shape != (n,):
-        means = ""
-        if len(shape) == 2 and y.shape == shape[:1]:
-            means = (
-                f" Features of shape {shape} are read as {shape[0]} draws of one feature of {n} "
-                "documents: pass draws, sample_transform(X) or what document_similarity(X, words=) "
-                "answers, not transform(X)."
-            )
-        raise ValueError(
-            f"outcome must have a number for each of the {n} documents of the features, got shape "
-            f"{y.shape}.{means}"
-        )
-    if not np.isfinite(y).all():
-        where = np.flatnonzero(~np.isfinite(y))[0]
-        raise ValueError(f"outcome must be finite, got {y[where]} in document {where}.")
-    return y
-
-
-def _names_of(names, features, k, others):
-    """Names of the ``k`` features, a list, and of the covariates (by default ``others``)."""
-    if names is None:
-        # words of document_similarity
-        words = getattr(features, "axes", {}).get("word", [])
-        return words if len(words) == k else [f"feature {i}" for i in range(k)], others
-    names = [str(name) for name in check_list("names", names, "names of features")]
-    free = [j for j, term in enumerate(others) if term != INTERCEPT]
-    if len(names) not in (k, k + len(free)) or len(set(names)) < len(names):
-        more = f", or of these and {len(free)} covariates" if free else ""
-        raise ValueError(f"names must have {k} different names of features{more}, got {names!r}.")
-    others = list(others)
-    for j, name in zip(free, names[k:], strict=False):
-        others[j] = name
-    return names[:k], others

@@ -30,7 +30,7 @@ from .posterior.over_settings import (
     number_of,
 )
 from .posterior.sentences import joined
-from .posterior.sources import sampled_units
+from .posterior.sources import is_by_units, name_of_units, sampled_units, source_of
 
 # Seconds from which on each setting that begins is told of.
 _PATIENCE = 20.0
@@ -153,18 +153,21 @@ def over_settings(
     ]
     params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
     interval, errors, proba, p_value, threshold, verdicts = more
-    titles, probs, sources, names, wholes, units = (
-        _common(one[i] for one in found) for i in range(2, 8)
-    )
+    titles, probs, _, names, wholes, units = (_common(one[i] for one in found) for i in range(2, 8))
+    sources = [one[4] for one in found for _ in one[0]]
+    of_units, units_name = units or (None, None)
+    # points have no interval that rests on anything
+    common = _common([one for one in sources if one != "point"] or sources)
     proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
     interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
-        _where_any(errors), wholes, *(units or (None, None)),
+        _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
-    asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
-    return table if sources is None else table._resting_on(sources, asides)
+    of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
+    asides = [_OF_MODEL] if of_model and "units" not in sources else []
+    return table._resting_on(common, asides)
 
 
 def _where_any(values):
@@ -186,7 +189,8 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
         found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
         if all(row[-1] == NO_DATA for row in found[fitted][0]):
             note_user(_OWN_WITHOUT)
-    note_user(f"over_settings: {number_of(n, 'fit')}{about}")
+    if n:
+        note_user(f"over_settings: {number_of(n, 'fit')}{about}")
     begun, larger = time.monotonic(), _larger([settings[i] for i in rest])
 
     def job(place):
@@ -218,6 +222,8 @@ def _placed(place, *given):
 
 def _larger(settings):
     """Of which parameters some settings have more than the first, so that they take longer."""
+    if not settings:
+        return ""
     first, found = settings[0], []
     for name, value in first.items():
         if name.rpartition("__")[2] not in _SIZES or not isinstance(value, int):
@@ -297,8 +303,10 @@ def _ask(estimator, X, question, fit_params, turn):
     try:
         with warnings.catch_warnings(record=True) as caught, muted(turn is not None and turn.i > 0):
             warnings.simplefilter("always")
-            answer = question(estimator if turn is None else _fitted(estimator, X, fit_params))
+            fitted = estimator if turn is None else _fitted(estimator, X, fit_params)
+            answer = question(fitted)
         rows = _rows_of(answer)
+        source, units = _resting_on(answer, _last(fitted), rows)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -308,16 +316,43 @@ def _ask(estimator, X, question, fit_params, turn):
     # a print is cut: what makes an answer doubtful comes first
     caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
     note = " ".join(dict.fromkeys(str(one.message) for one in caught))
-    about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
-    whole = getattr(answer, "_whole", None)
-    return rows, note, *about, _name_of_probability(answer), whole, sampled_units(answer)
+    title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
+    rows = [_without_width(row) for row in rows] if source == "point" else rows
+    return rows, note, title, prob, source, _name_of_probability(answer), whole, units
+
+
+def _last(estimator):
+    """The last step of a pipeline, or the estimator itself."""
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _resting_on(answer, fitted, rows):
+    """What the intervals of an answer rest on, and the units they are for another sample of.
+
+    What the answer says; where it does not, what answers of the fitted estimator rest on.
+    """
+    source, units = getattr(answer, "source", None), sampled_units(answer)
+    known = any(np.isfinite(row[2]).all() for row in rows)
+    if source is not None or not known or not hasattr(fitted, "posterior_"):
+        return source, units
+    by_units = is_by_units(fitted)
+    sampling = getattr(fitted, "_sampling", None) if by_units else None
+    n = None if sampling is None else sampling.n_sampled
+    return source_of(fitted, by_units), (n, name_of_units(fitted) if n else None)
+
+
+def _without_width(row):
+    """The row of a point estimate, which has no interval and no probability."""
+    entry, mean, (low, high), errors, proba, *more = row
+    if low != high:
+        return row
+    return entry, mean, (np.nan, np.nan), errors, np.nan, *more
 
 
 def _fitted(estimator, X, fit_params):
     """The estimator, fitted to the end."""
     fitted = estimator.fit(X, **fit_params)
-    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
-    posterior = getattr(last, "posterior_", None)
+    posterior = getattr(_last(fitted), "posterior_", None)
     # a fit keeps the draws made so far, and ends as if nothing had happened
     if posterior is not None and posterior.attrs.get("interrupted"):
         raise KeyboardInterrupt

@@ -89,6 +89,8 @@ class Regression(Table):
     sentences : dict of str to str
         Each slope in words, to be copied, by its term.
     n_documents, n_units : int
+    n_left_out : int
+        Documents without a known word, which are left out.
     units_name : str or None
         Name of the column of units, as of ``df["president"]``.
     fit_units : tuple of (int, str or None) or None
@@ -177,6 +179,7 @@ class Regression(Table):
     autocorrelated: float | None = None
     residual_correlation: float | None = None
     alternating: bool = False
+    n_left_out: int = 0
 
     @property
     def slope(self) -> np.ndarray:
@@ -255,6 +258,8 @@ class Regression(Table):
 
     def _about(self):
         """What the rows are that were regressed."""
+        if self.units_name is None and self.n_units == self.n_documents:
+            return f"{self.n_documents:,} documents"
         return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
     def _sampled(self):
@@ -339,6 +344,7 @@ class Regression(Table):
             *self._note_on_whole(),
             note_on_time(in_time_of(self), self._sampled(), "slopes"),
             *self._note_on_units(),
+            *self._note_on_left_out(),
             *note_on_names(self.terms),
             *self._note_on_features(),
             f"(error in the features: {known})",
@@ -387,11 +393,19 @@ class Regression(Table):
             return []
         of_fit = units_in_words(n, name)
         of_slopes = units_in_words(self.n_units, self.units_name if other else later_name(name))
+        if self.units_name is None and self.n_units == self.n_documents:
+            of_slopes = f"{self.n_documents:,} documents"
         return [
             f"(draws of features are for another sample of {of_fit}, slopes for one of "
             f"{of_slopes}: the units of fit are others than those of the regression, or of more "
             "documents)"
         ]
+
+    def _note_on_left_out(self):
+        """A line, in a list, on documents without a known word."""
+        n = self.n_left_out
+        what = "1 document" if n == 1 else f"{n:,} documents"
+        return [f"({what} without a known word left out)"] if n else []
 
     def _note_on_terms(self):
         """A line, in a list, on terms that the others explain; none where they explain none."""

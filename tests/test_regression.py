@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, regress
 from skbayesembed.numeric.regression import ClusteredLeastSquares
@@ -86,8 +87,8 @@ def test_table():
     assert list(table.sentences) == table.terms.tolist()
     said = table.sentences["war"]
     assert said.startswith(
-        f"The probability that 'outcome' is true is lower by {mean[1:]} (90% interval of the "
-        f"difference {low} to {high}, p "
+        f"The probability that 'outcome' is true is lower by {mean[1:]} (difference {mean}; "
+        f"90% interval {low} to {high}, p "
     )
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
@@ -175,7 +176,7 @@ def test_features_that_are_nearly_alike():
     with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
         table = regress(draws, common, names=names, error="classical", outcome_name="votes")
     said = table.sentences["health"]
-    assert " units. The slope is corrected for error in the features; documents are" in said
+    assert " documents. The slope is corrected for error in the features; documents are" in said
     assert "'health' and 'hospital' correlate at" in str(caught[0].message)
     assert table.outcome == "votes"
     x = draws - draws.mean(axis=(0, 1))
@@ -284,7 +285,8 @@ def test_what_an_array_does_not_tell():
     given = regress(draws, y, UNITS, error="berkson")
     np.testing.assert_array_equal(guessed.mean, given.mean)
     with pytest.warns(
-        UserWarning, match=r"30 units are few for 20 slopes: there are 1.5 documents per slope, and"
+        UserWarning,
+        match=r"30 documents are few for 20 slopes: there are 1.5 documents per slope, and",
     ):
         table = regress(np.random.default_rng(0).normal(size=(20, 30, 20)), y[:30], error="berkson")
     assert "fewer than 4 df or 2 units per slope" in repr(table)
@@ -453,3 +455,63 @@ def test_numbers_of_a_row_have_as_many_digits():
     np.testing.assert_array_equal(frame["high"], table.interval[:, 1])
     tiny = regress(draws[..., 2:] * 1e8, shares[:, 1] + rng.normal(size=N), UNITS, error="berkson")
     assert re.search(r"feature 0 +-?\d\.\d\de-", repr(tiny))
+
+
+def with_counts(draws, **more):
+    """Features as `document_similarity` answers them."""
+    return Bunch(draws=draws, source="units", axes={"word": ["war"]}, **more)
+
+
+def test_documents_without_a_known_word_are_left_out():
+    """As `effects` leaves them out: the slopes are those of the others, and it is said."""
+    rng = np.random.default_rng(0)
+    share = rng.normal(size=40)
+    draws = (share + 0.1 * rng.normal(size=(30, 40)))[:, :, None]
+    y, year, units = share + rng.normal(size=40), rng.normal(size=40), np.arange(40) // 2
+    kept = np.arange(40) != 7
+    lost = np.where(kept[:, None], draws, np.nan)
+    about = {"covariates": {"year": year}, "times": np.arange(40)}
+    with pytest.warns(UserWarning, match="features: 1 of 40 documents has no known word and are"):
+        found = regress(with_counts(lost), y, units, **about)
+    about = {"covariates": {"year": year[kept]}, "times": np.arange(40)[kept]}
+    by_hand = regress(with_counts(draws[:, kept]), y[kept], units[kept], **about)
+    np.testing.assert_allclose(found.mean, by_hand.mean)
+    np.testing.assert_allclose(found.sd, by_hand.sd)
+    assert found.n_documents == 39 and found.n_left_out == 1
+    assert "(1 document without a known word left out)" in repr(found)
+    assert "left out)" not in repr(by_hand)
+    # an array does not say what it lacks
+    with pytest.raises(ValueError, match="got NaN or infinity in document 7"):
+        regress(lost, y)
+    with pytest.warns(UserWarning, match="features: 1 of 40 .* features that are 0 in every draw"):
+        regress(np.where(kept[:, None], draws, 0.0), y, error="berkson")
+
+
+def test_other_arguments_are_checked_before_draws():
+    """A point estimate says what it is, and does not hide what else is wrong."""
+    point = Bunch(draws=np.ones((1, 40, 1)) * np.arange(40)[:, None], source="point")
+    with pytest.raises(ValueError, match="point estimate, as solver='map' with uncertainty='model"):
+        regress(point, np.arange(40.0))
+    with pytest.raises(ValueError, match="outcome must hold numbers"):
+        regress(point, ["Whig"] * 40)
+    with pytest.raises(ValueError, match="units must have one label"):
+        regress(point, np.arange(40.0), units=[1, 2])
+
+
+def test_documents_are_not_called_units_of_another_name():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=40)[:, None] + 0.1 * rng.normal(size=(30, 40, 1))
+    features = with_counts(draws, of_units=20, units_name="president")
+    with pytest.warns(UserWarning, match="features rest on 20 units"):
+        told = repr(regress(features, rng.normal(size=40)))
+    assert "another sample of 20 presidents, slopes for one of 40 documents:" in told
+    assert told.splitlines()[0].endswith(", 40 documents")
+
+
+def test_features_that_are_too_alike_say_which_to_leave_out():
+    rng = np.random.default_rng(0)
+    war = rng.normal(size=60)
+    truth = np.stack([war, war + 0.2 * rng.normal(size=60), rng.normal(size=60)], axis=1)
+    draws = truth + rng.normal(size=(40, 60, 3)) * [0.1, 0.5, 0.1]
+    with pytest.raises(ValueError, match="'war' and 'power' correlate .* Leave 'power' out first"):
+        regress(draws, war, names=["war", "power", "law"], error="classical")

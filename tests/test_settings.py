@@ -77,7 +77,9 @@ def test_figure(table):
     own, *shown = [label.get_text() for label in display.ax_.get_yticklabels()]
     # the setting of several parameters is below the axis
     label = " ".join(display.ax_.get_xlabel().split())
-    assert own == "own" and label.endswith("own: window=5, max_features=None, n_components=2")
+    assert own == "own" and label.endswith(
+        "own: window=5, max_features=None, n_components=2; without an answer: max_features=2"
+    )
     assert shown == ["window=1", "window=3", "n_components=3,\nwindow=3"]
     assert "90 % interval" in display.ax_.get_xlabel()
 

@@ -157,6 +157,11 @@ def why_unknown(estimator: Any, word: Any) -> str:
         if word in stops or (estimator.lowercase and word.lower() in stops):
             named = f" of {estimator.stop_words!r}" if isinstance(estimator.stop_words, str) else ""
             return f"it is one of the stop_words{named}, which are left out"
+        if len(parts := word.split()) > 1:
+            return (
+                f"it is {len(parts)} words: pass the list {parts}, which stands for their mean, or "
+                f"join such phrases before fit, as in {'_'.join(parts)!r}"
+            )
     drop = [f"min_count={estimator.min_count}"] * (estimator.min_count > 1)
     if estimator.max_features is not None:
         drop.append(f"max_features={estimator.max_features}")

@@ -20,11 +20,18 @@ LARGEST_TIME = 2.0**63
 # Dates as texts: year, month and perhaps day, and perhaps a time of the day.
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
+_YEAR = re.compile(r"\d{4}")
 _BASIC_DATE = re.compile(r"\d{8}")
 _YEAR_LAST = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{2}|\d{4})")
 _MONTHS, _ORDERS = 12, ("", ", dayfirst=True")
 # Texts for what is missing; NumPy writes NaN beside texts as a text.
 _MISSING = frozenset(("", "nan", "nat", "none", "null", "na", "<na>"))
+# Advice on what pandas has of spans of time and of numbers.
+_SPANS = {
+    "Period": "as by times.year, or times.to_timestamp() (of a Series, times.dt.year)",
+    "Interval": "as by its middle, [span.mid for span in times], or give the times themselves and "
+    "the ends of the intervals as bins",
+}
 # Whole numbers between these that are all dates, as YYYYMMDD, are taken for such.
 _FIRST_BASIC, _LAST_BASIC = 10000101, 29991231
 
@@ -38,7 +45,8 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
         Numbers, or dates (from NumPy, pandas or ``datetime``; with a time zone, they are converted
         to UTC), also as strings in ISO format, such as ``"1999-05"``, ``"1999-05-03"`` or
         ``"1999-05-03T18:30"``, or without hyphens, ``"19990503"``. A date becomes its year plus the
-        fraction of it that has passed: 2001-07-02 12:00 is 2001.5.
+        fraction of it that has passed: 2001-07-02 12:00 is 2001.5. Strings of four digits, if all
+        are such, are whole years: ``"1999"`` is 1999.
     n : int or None, default=None
         Required number of times, one for each document.
 
@@ -50,7 +58,7 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     ------
     ValueError
         If ``times`` is not one-dimensional, has a length other than ``n``, or contains anything but
-        finite numbers and dates: numbers and other dates as strings, booleans, NaN, NaT, None, or
+        finite numbers and dates: other numbers and dates as strings, booleans, NaN, NaT, None, or
         only whole numbers that are dates without hyphens, such as 19990503.
 
     Examples
@@ -90,6 +98,11 @@ def read_line(values, name, n=None):
         values = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} must be a list or array of numbers or dates: {error}") from error
+    if values.ndim == 0 and name == "bins":
+        raise ValueError(
+            f"bins must be the ends of the periods, got {values[()]!r}: for so many periods of "
+            "equal length give n_periods instead."
+        )
     if values.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {values.shape}.")
     if n is not None:
@@ -154,6 +167,11 @@ def _read_objects(values, name):
     for i, value in enumerate(values):
         if isinstance(value, str | bytes | bool | np.bool_):
             _refuse(value, name, i)
+        if type(value).__name__ in _SPANS:
+            raise ValueError(
+                f"{name} must be numbers or dates, got {value!r} in {name}[{i}]; convert it first, "
+                f"{_SPANS[type(value).__name__]}."
+            )
     try:
         return values.astype(np.float64)
     except OverflowError as error:
@@ -196,12 +214,19 @@ def _refuse(value, name, i=None):
     advice = ""
     if isinstance(value, str | bytes):
         advice = "; convert texts first, " + (
-            f"as by np.asarray({name}, dtype=float)"
+            f"as by np.asarray({name}, dtype=float){_century(value)}"
             if _is_number(value)
             else f"dates as by {_reading_of(value, name)}, or write them as in '1999-05-03'"
         )
     place = "" if i is None else f" in {name}[{i}]"
     raise ValueError(f"{name} must be numbers or dates, got {value!r}{place}{advice}.")
+
+
+def _century(value):
+    """What is to be known of years of two digits."""
+    if not (isinstance(value, str) and re.fullmatch(r"\d\d", value)):
+        return ""
+    return f", which is the year {int(value)}: years need their century, as in '19{value}'"
 
 
 def _reading_of(value, name):
@@ -216,7 +241,9 @@ def _reading_of(value, name):
 
 
 def _read_texts(values, name):
-    """Texts as dates; a ValueError for the first that is none in the ISO format."""
+    """Texts as dates, or years; a ValueError for the first that is none in the ISO format."""
+    if all(_YEAR.fullmatch(value) for value in values):
+        return np.array([int(value) for value in values], dtype=object)
     dates = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         if _BASIC_DATE.fullmatch(value):

@@ -12,7 +12,7 @@ from ..corpus.periods import find_two
 from ..posterior.deciding import NO_DATA, NOT_MIXED
 from ..sgns.questions.asking import Answer, difference
 from ..sgns.questions.phrases import phrase_of, word_index
-from ..sgns.reading import labels_of, titles_of
+from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
 from .change import moves, prior_distance, typical_distance
 from .seen import lacking, text_of
@@ -28,6 +28,9 @@ from .verdicts import (
     verdict_on_drift,
     without_data,
 )
+
+# Behind the error of a change of a word's similarity to itself.
+_OF_ONE = " For the change of one word, use self_similarity or drift."
 
 
 class DynamicChangeMixin(DynamicAskingMixin):
@@ -84,6 +87,13 @@ class DynamicChangeMixin(DynamicAskingMixin):
             "Not decided" does not mean that nothing has changed: for the probability of a small
             change, `contrast` two answers of `similarity` with ``low=`` and ``high=``.
 
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            If ``a`` and ``b`` are the same words: for one word, see `self_similarity` and `drift`.
+
         Examples
         --------
         >>> from skbayesembed import DynamicSGNS
@@ -98,6 +108,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
         check_prob(prob)
         before, after = find_two(self.periods_, start, end)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
+        check_different("a and b", a, b, _OF_ONE)
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
         start, end = (self.periods_.labels[t] for t in (before, after))
         similarity = titles_of(a, b)

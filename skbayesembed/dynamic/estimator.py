@@ -16,7 +16,7 @@ from ..common.compiling import told_of_compiling
 from ..common.estimator import Learned
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..sgns.documents.source import warn_of_dispersion
+from ..sgns.documents.source import warn_of_dispersion, warn_of_few_units
 from ..sgns.vectors import UnitsMixin
 from . import inputs
 from .at import VectorsAtMixin
@@ -371,7 +371,7 @@ class DynamicSGNS(
             counts, all of the same words, where those of one period are added up. Windows never
             cross the ends of documents.
         y : None
-            Ignored.
+            Ignored, and not warned of: pipelines pass it. What texts are by belongs in ``units``.
         times : array-like of shape (n_documents,)
             Numbers or dates (also as ISO strings), in any order; one for each of a list of
             PairCounts. A period may have no documents.
@@ -396,7 +396,8 @@ class DynamicSGNS(
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
+            ``"documents"``, if ``units`` are fewer than three.
 
         Examples
         --------
@@ -431,9 +432,15 @@ class DynamicSGNS(
         self._set_fitted(found)
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
+            if units is not None:
+                warn_of_few_units(self, training.units.n_units)
             if self.uncertainty == "model":
                 warn_of_dispersion(
-                    SimpleNamespace(_sampling=AtFit(self._sampling), words_=self.words_)
+                    SimpleNamespace(
+                        _sampling=AtFit(self._sampling),
+                        words_=self.words_,
+                        units_name_=self.units_name_,
+                    )
                 )
         return self
 

@@ -22,8 +22,8 @@ from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask
 from ..sgns.questions.kinds import Entries, SelfCosines
 from ..sgns.questions.operands import of_places
-from ..sgns.questions.phrases import phrase_of, word_index
-from ..sgns.reading import labels_of, pair_axis, pair_places, pairs_at, titles_of
+from ..sgns.questions.phrases import are_same, phrase_of, word_index
+from ..sgns.reading import OF_ITSELF, labels_of, pair_axis, pair_places, pairs_at, titles_of
 from .change import Changes, most_changed
 from .changing import DynamicChangeMixin, check_distance
 from .seen import lacking, text_of
@@ -194,6 +194,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         about: dict[str, Any] = {"axes": _over(where), "asked": labels_of(a, b), **titles_of(a, b)}
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
+        found._noting(*[OF_ITSELF] * are_same(a, b))
         return self._with_little(found, lacking(self, chosen, a, b))
 
     def self_similarity(

@@ -287,10 +287,19 @@ def _told(found, said):
     return f"; {told}{said_of_draws(found, value, _held_against(found))}"
 
 
+def _effective(found):
+    """How many of the units an answer rests on, a sentence, or nothing where it is not known."""
+    n = found.get("n_units", np.nan)
+    if found.source != "units" or not np.isfinite(n):
+        return ""
+    return f" It rests on {n:.1f} effective ones, of all periods."
+
+
 def _ended(parts, found, periods):
     """Sentences with those on how much text there is, and on what the answer rests on besides."""
     text = f"{'. '.join(parts)}. {_seen(found, periods)}"
     text = ended(text, found.source, found.get("n_units", np.inf), found)
+    text += _effective(found)
     decides = found.get("verdict", NOT_MIXED) != NOT_MIXED
     of_verdict = ", and whether it is decided, depends" if decides else " depends"
     return f"{text} How large the change is{of_verdict} on {_settings(found.settings)}."

@@ -184,7 +184,7 @@ class WEATDisplay(Display):
         axes.set_ylim(1.1, -1.0)
         axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
         axes.tick_params(axis="y", length=0)
-        lines = [found.title, interval_label(found.prob, found.source)]
+        lines = [found.title, interval_label(found.prob, found.source, found=found)]
         if found.source != "point":
             lines.append("interval: these words; p: other splits of the words")
         lines += [f"hollow: {TOO_LITTLE},\nwhat the prior makes of others"] * few

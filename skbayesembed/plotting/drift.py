@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..posterior.results import where_few
-from ..posterior.sources import TOO_LITTLE, interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label, where_few
 from .canvas import Display, can, labelled, legend_above, styles
 from .labels import called, label_times
 from .marks import band
@@ -78,7 +77,9 @@ class DriftDisplay(Display):
             Fitted.
         word : str, int, list of either, or Axis
         *others : as word
-            A line for each. Without any, the word is compared with itself in ``reference``.
+            A line for each. Without any, the word is compared with itself in ``reference``. A
+            tuple is a list of words, whose mean is compared, and no pair: for several pairs, pass
+            their answers to `from_answers`.
         reference : time or label of a period, optional
             As in ``self_similarity``; the first period by default.
         periods : list of times or labels of periods, optional
@@ -217,5 +218,5 @@ class DriftDisplay(Display):
             axes.plot([], [], "o:", label=self._too_little(), **look)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
-        legend_above(axes, interval_label(found.prob, found.source, "band"), marks)
+        legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)
         return self._close()

@@ -181,7 +181,11 @@ class ForestDisplay(Display):
     def _label(self, rows, notes):
         """What is written below the axis: the quantity, what intervals rest on, and notes."""
         prob = self.result.prob
-        below = "" if prob is None else f"\n{interval_label(prob, self.result.source)}"
+        below = (
+            ""
+            if prob is None
+            else f"\n{interval_label(prob, self.result.source, found=self.result)}"
+        )
         note = "".join("\n" + textwrap.fill(_held_together(note), _NOTE) for note in notes)
         return f"{rows.quantity}{below}{note}"
 

@@ -10,7 +10,9 @@ import numpy as np
 from ..corpus.design import INTERCEPT
 from ..posterior.deciding import NO_DATA
 from ..posterior.naming import named
+from ..posterior.over_settings import below_figure
 from ..posterior.results import Result
+from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import (
     both_amounts,
     bounded,
@@ -196,6 +198,7 @@ def _over_settings(table):
     for n, i in enumerate(known):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
+    note = "; ".join([*([note] if note else []), *below_figure(table)]) or None
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
     beside = []
     if table.threshold is not None:
@@ -203,10 +206,14 @@ def _over_settings(table):
         if table.proba_of == "prob_exceeds":
             beside += [("P(> threshold)", bounded(table.proba[known]))]
             note = "; ".join(filter(None, (note, _OWN_SCALES)))
+    # where the table has a dash there is nothing to draw
+    without = np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool)
+    if without.any():
+        note = "; ".join(filter(None, (note, f"no point: {TOO_LITTLE}")))
+    mean = np.where(without, np.nan, table.mean[known])
+    interval = np.where(without[:, None], np.nan, table.interval[known])
     return Rows(
-        labels, table.mean[known], table.interval[known], "estimate", table.title, beside, zero,
-        note,
-        few=np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool),
+        labels, mean, interval, "estimate", table.title, beside, zero, note,
         groups=groups if any(table.entries) else None,
     )  # fmt: skip
 

@@ -197,12 +197,17 @@ class SimilarityDisplay(Display):
             drawn = [density(axes, row, d, color=COLORS[0]) for row, (*_, d) in enumerate(found)]
             self.densities_ = [d for d in drawn if d is not None]
             axes.set_ylim(len(mean) - 0.7, -1.0)
-        axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source)}")
+        axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source, found=one)}")
         return self._close()
 
 
 def _single(label, answer):
     """Mean, interval and draws of an answer that is a single number."""
+    if hasattr(answer, "draws") and "times" in answer and np.size(answer.mean) != 1:
+        raise ValueError(
+            f"answers[{label!r}] must be a single answer, got one for each of "
+            f"{np.size(answer.mean)} periods: DriftDisplay draws it; for one period, give period=."
+        )
     if not hasattr(answer, "draws") or np.size(answer.mean) != 1:
         raise ValueError(
             f"answers[{label!r}] must be a single answer of a method as similarity, got "

@@ -18,8 +18,10 @@ MOST_ERRORS = 200
 _ERRORS = 2.0
 # What verdicts are where the prior alone would answer, and of chains that are in several places.
 NO_DATA, NOT_MIXED = "no data", "not mixed"
+# What that of a difference is which is zero by construction.
+SAME = "the same"
 # Verdicts that no end decides, and those that are on no side.
-_OF_NO_END = (NO_DATA, NOT_MIXED)
+_OF_NO_END = (NO_DATA, NOT_MIXED, SAME)
 _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 # From this probability of its side on, that of a 95 % interval, a verdict is told as it is; with
 # less a "probably" stands before it.

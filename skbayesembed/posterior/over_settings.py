@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .deciding import NO_DATA, SURE, surely
-from .sentences import capital, ended, interval_in_words, joined, rounded, sure_of
-from .sources import is_unmixed
+from .sentences import (
+    another_sample,
+    capital,
+    ended,
+    interval_in_words,
+    joined,
+    rounded,
+    sure_of,
+)
+from .sources import is_unmixed, sampled_units
 from .tables import Column, Table, cut_lists, dashed, number
 
 # Entries of a sequence that are printed.
@@ -23,6 +32,16 @@ _NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
 INTERRUPTED = "interrupted"
 # The verdict of `nearer` on its first row, and what it is on the others.
 NEAREST, NOT_NEAREST = "nearest", "not nearest"
+# What intervals rest on, of settings that differ in it.
+_RESTS_ON = {
+    "units": "the sampling of units",
+    "units and features": "the sampling of units and of features",
+    "model": "the model",
+    "posterior": "the model",
+    "vi": "variational inference, by which they may be too narrow,",
+    "laplace": "the Laplace approximation",
+    "unmixed": "chains that have not mixed, left out of what intervals contain,",
+}
 # Verdicts on slopes.
 _SIDES = ("positive", "negative")
 # Behind the estimator's own setting.
@@ -83,6 +102,10 @@ class OverSettings(Table):
         Number of units that intervals are for another sample of, if it is the same for all.
     units_name : str or None
         Name of the column in which the units were given.
+    sources : list of str or None of length n_rows, or None
+        What the interval of each row rests on, as ``source`` of answers says it (else that of the
+        fit). A row of ``"point"`` has no interval and no probability. ``source`` of the table is
+        what all intervals rest on, None where they rest on different things.
     sentence : str
         The table in words, to be copied.
     sentences : dict of str to str
@@ -107,6 +130,7 @@ class OverSettings(Table):
     _whole: str | None = None
     of_units: int | None = None
     units_name: str | None = None
+    sources: list[str | None] | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -146,6 +170,7 @@ class OverSettings(Table):
         told = self._decided(rows) if rows.size > 1 else []
         parts = [text, capital("; ".join(told))] if told else [text]
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
+        parts += [capital(line) for line in self._on_sources()]
         return ended(". ".join(parts), self.source, found=self, several=True)
 
     def _answers_on(self, entry):
@@ -170,7 +195,7 @@ class OverSettings(Table):
         ends = list(dict.fromkeys(shown(mean.min(), mean.max())))
         where = "is" if len(ends) == 1 else "lies between"
         unmixed = is_unmixed(self.source)
-        several = rows.size > 1 and not unmixed
+        several = self._held(rows).size > 1 and not unmixed
         shared = self._shared(rows, lambda value: shown(value)[0]) if several else ""
         if self.prob is not None:
             shared = shared.replace("intervals", f"of the {100 * self.prob:g}% intervals")
@@ -183,6 +208,28 @@ class OverSettings(Table):
         if self.prob is None or unmixed or not np.isfinite([low, high]).all():
             return f"{text}{own}"
         return f"{text}{own} ({interval_in_words(*shown(low, high), self.prob)})"
+
+    def _held(self, rows):
+        """Those of some rows that have an interval of the posterior, or of units."""
+        known = np.isfinite(self.interval[rows]).all(axis=1)
+        if self.sources is not None and self.source is None:
+            known &= [not is_unmixed(self.sources[row]) for row in rows]
+        return rows[known]
+
+    def _on_sources(self):
+        """What intervals rest on where that is not the same for all settings, clauses."""
+        of = dict(zip(map(str, self.params), self.sources or [], strict=False))
+        counts = Counter(of[params] for params in of if of[params] is not None)
+        points = counts.pop("point", 0)
+        lines = []
+        if len(counts) > 1:
+            on = [f"on {_RESTS_ON.get(kind, kind)} in {number_of(n, 'setting')}"
+                  for kind, n in counts.items()]  # fmt: skip
+            lines.append(f"intervals rest {joined(on)}")
+        if points and counts:
+            has = "has a point estimate" if points == 1 else "have point estimates"
+            lines.append(f"{number_of(points, 'setting')} {has}, without interval")
+        return lines
 
     def _values(self, rows=None):
         """Values of each parameter, in some rows or all, as in ``"window 2, 5; draws 100"``."""
@@ -292,6 +339,12 @@ class OverSettings(Table):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []
         lines += [f"({len(stopped)} not run to the end)"] if stopped else []
+        lines += [f"({line})" for line in self._on_sources()]
+        if self.source == "units" and self.of_units is not None:
+            sample = another_sample(*sampled_units(self)).replace(
+                "The interval is", "intervals are"
+            )
+            lines.append(f"({sample})")
         return lines + super()._notes()
 
     def _over(self, rows):
@@ -305,14 +358,15 @@ class OverSettings(Table):
 
     def _shared(self, rows, shown):
         """What all intervals of some rows contain, a clause; empty where one has none."""
-        n, interval = rows.size, self.interval[rows]
         if self.proba_of == "prob_exceeds":
             # distances of settings are on scales of their own
             settings, verdicts = self.settings, self._surely()
             told = [f"{settings[row]}: {verdicts[row]}" for row in rows if verdicts[row]]
             said = f" ({', '.join(told)})" if told else ""
             return f"; each setting has a scale and a threshold of its own{said}"
-        if not np.isfinite(interval).all():
+        rows = self._held(rows)
+        n, interval = rows.size, self.interval[rows]
+        if n == 0:
             return ""
         low, high = interval[:, 0].max(), interval[:, 1].min()
         if low > high:
@@ -325,22 +379,26 @@ class OverSettings(Table):
         """What signs and verdicts are over the rows of several settings, a list of texts."""
         lines, mean = [], self.mean[rows]
         sign = np.sign(mean)
-        undecided = np.all((self.interval[rows] * [[1, -1]] <= 0), axis=1)
+        held = self.interval[self._held(rows)]
+        undecided = np.all(held * [[1, -1]] <= 0, axis=1) if len(held) else np.zeros(1, bool)
         if np.unique(sign).size > 1 or (self.proba_of in _SIGNED and undecided.all()):
             lines.append(self._signs(rows, sign))
         elif self.proba_of in _SIGNED:
             lines.append(self._kept(rows, sign, "the sign"))
+        # a point estimate has none
+        rows = np.array([row for row in rows if self.verdicts[row] != ""], int)
         verdicts = np.array([self.verdicts[row] for row in rows])
-        if np.all(verdicts != ""):
+        if rows.size > 1:
             probable = np.array(self._surely())[rows] != verdicts
             lines.append(self._kept(rows, verdicts, "the verdict {!r}", probable))
         return lines
 
     def _signs(self, rows, sign):
         """In how many of some rows which sign is decided, and whether it is in the own setting."""
-        interval, own = self.interval[rows], self.own[rows]
-        if not np.isfinite(interval).all():
+        held = self._held(rows)
+        if held.size < 2:
             return self._kept(rows, sign, "the sign")
+        rows, interval, own = held, self.interval[held], self.own[held]
         side = np.where(interval[:, 0] > 0, 1, np.where(interval[:, 1] < 0, -1, 0))
         n, plus, minus = rows.size, np.count_nonzero(side > 0), np.count_nonzero(side < 0)
         if not side.any():
@@ -372,6 +430,13 @@ class OverSettings(Table):
             return f"{called} changes in the other setting"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
         return f"{called} changes in {np.count_nonzero(~alike)} of {of} settings{counted}"
+
+
+def below_figure(table: OverSettings) -> list[str]:
+    """What a figure says of its intervals, and of settings without an answer, texts."""
+    rows = zip(table.settings, table.mean, strict=True)
+    without = dict.fromkeys(setting for setting, mean in rows if np.isnan(mean))
+    return table._on_sources() + [f"without an answer: {'; '.join(without)}"] * bool(without)
 
 
 def _in_order(values):

@@ -16,7 +16,7 @@ from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
 from .entry_table import entry_labels
 from .naming import shares_called
-from .sources import interval_label, name_of_units, source_of
+from .sources import interval_label, is_by_units, name_of_units, source_of
 from .summary import ess, rhat
 from .tables import Column, Table
 
@@ -298,8 +298,7 @@ def _modes(attrs):
 
 def _intervals(estimator, attrs):
     """What intervals are for; the response of those by units, once it is known."""
-    knows = attrs.get("uncertainty") is not None and "without_units" not in attrs
-    by_units = knows and estimator.uncertainty == "documents"
+    by_units = is_by_units(estimator)
     of_works = getattr(estimator, "units_", None) is not None and hasattr(estimator, "n_senses")
     source = source_of(estimator, by_units, True if of_works else None)
     label = interval_label(0.9, source, "intervals")

@@ -12,7 +12,15 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
-from .sources import TOO_LITTLE, UNITS_OF_ALL, note_on_lent, notes_on, source_of_posterior
+from .sources import (
+    TOO_LITTLE,
+    UNITS_OF_ALL,
+    note_on_few_units,
+    note_on_lent,
+    notes_on,
+    source_of_posterior,
+    where_few,
+)
 from .tables import (
     Column,
     Table,
@@ -449,6 +457,8 @@ class ResultTable(Table):
             notes.append(SCORE_OF_ONE.format(self._result["modes_that_matter"]))
         if self._about.lent and any(name in self._result for name in _UNITS):
             notes.append(note_on_lent("units" in self._result))
+        if "interval" in self._result:
+            notes += note_on_few_units(self._result.get("n_units", np.inf))
         return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 
@@ -507,20 +517,6 @@ def _show(name, values):
 def titled(title: str, **entries: Any) -> Result:
     """A `Result` of single numbers, and of arrays that are not printed."""
     return Result(entries, About(title))
-
-
-def where_few(found: Mapping[str, Any]) -> str:
-    """In which periods an answer about words over time has too little text, in words.
-
-    Where others are held against a ``reference``, they lack what this one lacks.
-    """
-    n, periods = np.count_nonzero(found["few_pairs"]), list(found.get("periods", []))
-    where = "1 period" if n == 1 else f"{n} periods"
-    if "reference" not in found or n < len(periods):
-        return where
-    if found["reference"] in periods:
-        return f"the reference, {found['reference']}"
-    return f"{where}, or in the reference, {found['reference']}"
 
 
 def note_on_score(found: Mapping[str, Any]) -> str:

@@ -30,6 +30,8 @@ _RESTS_ON = {
 # Of a slope, in the place of its interval.
 ONE_UNIT = "one unit alone decides on this, so that there is no interval for other units"
 _CAVEATS = {"vi": "Intervals by variational inference may be too narrow"}
+# Of intervals of slopes on a side.
+_OF_DIFFERENCE = " of the difference"
 # In the place of all that.
 _UNUSABLE = "The chains have not mixed, so this answer is not to be used"
 
@@ -361,7 +363,8 @@ def effect(
     "The mean year differs by -2 (-5 to +1) with a one-unit increase in 'war'; whether it is \
 larger or smaller is not decided"
     >>> effect("the mean year", step_of("'war'"), **options, side="smaller")
-    "The mean year is probably smaller by 2 (-5 to +1) with a one-unit increase in 'war'"
+    "The mean year is probably smaller by 2 (difference -2; -5 to +1) with a one-unit increase in \
+'war'"
     """
     slope, brackets = figures
     beside = f"{step}, the other terms held constant" if held else step
@@ -370,6 +373,10 @@ larger or smaller is not decided"
         return f"{of} differs by {slope} {beside}; {ONE_UNIT}"
     if side is not None:
         side = f"{'' if sure_of(p) else 'probably '}{side}"
+        if slope.startswith("-"):
+            # a size without its sign beside an interval below zero needs it once
+            interval = brackets.removeprefix("(").replace(_OF_DIFFERENCE, "", 1)
+            brackets = f"(difference {slope}; {interval}"
         return f"{of} is {side} by {slope.lstrip('+-')} {brackets} {beside}"
     if sides is None:
         return f"{of} differs by {slope} {brackets} {beside}"

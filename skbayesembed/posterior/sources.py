@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,13 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
     return f"{source}, {OTHERS if of_works else INDEPENDENT}"
 
 
+def is_by_units(estimator: Any) -> bool:
+    """Whether intervals of a fitted estimator's answers know of units, as it is set now."""
+    attrs = estimator.posterior_.attrs
+    knows = attrs.get("uncertainty") is not None and "without_units" not in attrs
+    return knows and getattr(estimator, "uncertainty", None) == "documents"
+
+
 def is_unmixed(source: str | None) -> bool:
     """Whether an answer rests on chains that have not mixed, so that it has no interval.
 
@@ -156,6 +164,18 @@ def _known_plural(name):
     return name is not None and name.lower() in _PEOPLE | _THINGS
 
 
+def one_unit_called(name: str | None) -> str:
+    """What a unit is called, by the name of its column where it has one.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import one_unit_called
+    >>> one_unit_called("speaker"), one_unit_called("sitting_no"), one_unit_called(None)
+    ('speaker', 'unit', 'unit')
+    """
+    return name.lower() if name is not None and _known_plural(name) else "unit"
+
+
 def later_name(name: str | None) -> str | None:
     """What units are called where their name was told before: by it, but not behind "units"."""
     return name if _known_plural(name) else None
@@ -186,6 +206,43 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
 
 
+def note_on_few_units(n_units: Any) -> list[str]:
+    """Line below a table with answers that rest on few effective units, or none.
+
+    Parameters
+    ----------
+    n_units : float or ndarray of float
+        Of each answer; NaN where it is not known.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import note_on_few_units
+    >>> note_on_few_units(2.0), note_on_few_units([2.0, 9.0, float("nan")])
+    (['(fewer than 3 effective units: the interval is rough)'], \
+['(fewer than 3 effective units in 1 of 3 rows: intervals there are rough)'])
+    """
+    few = np.asarray(n_units, dtype=float) < FEW_UNITS
+    if not few.any():
+        return []
+    rows = f" in {np.count_nonzero(few)} of {few.size} rows" if few.ndim else ""
+    rough = "intervals there are" if few.ndim else "the interval is"
+    return [f"(fewer than {FEW_UNITS} effective units{rows}: {rough} rough)"]
+
+
+def where_few(found: Mapping[str, Any]) -> str:
+    """In which periods an answer about words over time has too little text, in words.
+
+    Where others are held against a ``reference``, they lack what this one lacks.
+    """
+    n, periods = np.count_nonzero(found["few_pairs"]), list(found.get("periods", []))
+    where = "1 period" if n == 1 else f"{n} periods"
+    if "reference" not in found or n < len(periods):
+        return where
+    if found["reference"] in periods:
+        return f"the reference, {found['reference']}"
+    return f"{where}, or in the reference, {found['reference']}"
+
+
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     """Line below a table with means outside their highest density intervals, or none.
 
@@ -213,7 +270,9 @@ def notes_on(source: str | None) -> list[str]:
     return notes + [_NOTES_BESIDES[what] for what in besides]
 
 
-def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
+def interval_label(
+    prob: float, source: str | None, what: str = "interval", found: Any = None
+) -> str:
     """How a figure calls an interval, as ``"90 % interval (VI, may be too narrow)"``.
 
     Parameters
@@ -223,12 +282,17 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
         As of `source_of`; of a point estimate the label says that there is no interval.
     what : str, default="interval"
         What is drawn: an interval, a band, an ellipse.
+    found : Answer or Table, optional
+        That knows what its units are called.
     """
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
     besides = [_CALLED.get(what, what) for what in besides if what != INDEPENDENT]
     suffix = _SUFFIXES.get(base, "")
+    if base == "units":
+        name = later_name(sampled_units(found)[1])
+        suffix = suffix.replace("units", units_in_words(2, name).removeprefix("2 "))
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
     return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

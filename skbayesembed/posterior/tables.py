@@ -324,10 +324,9 @@ class Table:
         return [*notes_on("point" if self.n_draws == 1 else self.source), *self._asides]
 
     def _chances(self, values):
-        """Texts of probabilities; of one draw they are 0 or 1."""
-        point = self.n_draws == 1 or self.source == "point"
-        if point:
-            return dashed(".2f")(values)
+        """Texts of probabilities; dashes of one draw, whose 0 or 1 says nothing."""
+        if self.n_draws == 1 or self.source == "point":
+            return ["-" for _ in values]
         return bounded(values)
 
     def _resting_on(self, source: str, asides: Sequence[str] = ()) -> Self:

@@ -35,6 +35,8 @@ class AskingMixin:
         ------
         KeyError
             For an unknown word, or a list without a known one.
+        ValueError
+            If both ends have the same words.
 
         Warns
         -----
@@ -83,6 +85,8 @@ class AskingMixin:
 
             ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
             interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``;
+            ``"the same"`` if they are equal in every draw, as an answer is to itself (the
+            difference is then exactly 0, and ``prob_positive`` NaN);
             ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
             if an answer over time has too little text: fewer than 10 uses of a word
             in a period, or fewer than 3 units with it (``few_pairs``, see

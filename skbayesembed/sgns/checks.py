@@ -20,6 +20,9 @@ from ..common.checks import (
 )
 from .priors import AUTO, LEARNED, SPECIFICATIONS, InformativePrior
 
+# What intervals may know of: the units of sampling, or the texts alone.
+UNCERTAINTIES = ("documents", "model")
+
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
@@ -28,7 +31,7 @@ def check_parameters(estimator):
     check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
     check_choice("covariance", e.covariance, ("full", "diag"))
     check_learning(e)
-    check_choice("uncertainty", e.uncertainty, ("documents", "model"))
+    check_choice("uncertainty", e.uncertainty, UNCERTAINTIES)
     check_choice("pair_weights", e.pair_weights, ("token", "pairs"))
     check_bool("balance", e.balance)
     check_bool("biases", e.biases)

@@ -131,6 +131,8 @@ class Nearer(Table):
             self.difference, self.difference_interval, strict=True)]  # fmt: skip
         lower[0] = ""
         few = self.few_pairs
+        # one that is held against nothing
+        alone = np.full(len(self.words), len(self.words) == 1)
         # the first may be another one
         unknown = np.full(len(self.words), self.few)
         unknown[0] = False
@@ -138,7 +140,7 @@ class Nearer(Table):
             Column("word", self.words, ("word",), cut_lists, left=True),
             Column("cosine", self.mean, ("mean",), "6.3f", few=few),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f", few=few),
-            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances),
+            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances, few=alone),
             Column("lower than the first by", lower, (), few=unknown),
         ]
         return columns + units_columns(self, ("n_units",))
@@ -315,7 +317,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
-    _check_different(others)
+    _check_different(phrase, others)
     order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
     few = None
     if too_few is not None:
@@ -333,11 +335,19 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     )._resting_on(found.source)  # fmt: skip
 
 
-def _check_different(others):
-    """Raise a ValueError where one of several words, or lists of them, is there twice."""
+def _check_different(word, others):
+    """Raise a ValueError where one of several words, or lists of them, is there twice.
+
+    Or is the word that they are held against.
+    """
     seen = set()
     for phrase in others:
-        same = frozenset(zip(phrase.index.tolist(), phrase.weights.tolist(), strict=True))
+        same = phrase.direction
+        if same == word.direction:
+            raise ValueError(
+                f"others must not have the word itself, got {phrase.label!r} in both: nothing is "
+                "nearer to a word than itself."
+            )
         if same in seen:
             raise ValueError(
                 f"others must be different words, or lists of words, got {phrase.label!r} twice: "

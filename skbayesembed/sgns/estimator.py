@@ -21,7 +21,7 @@ from .counting import PairCounts
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
 from .documents.possible import why_not
-from .documents.source import balances, sampling_of, warn_of_dispersion
+from .documents.source import balances, sampling_of, warn_of_dispersion, warn_of_few_units
 from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .of_documents import DocumentsMixin
@@ -399,7 +399,7 @@ class BayesianSGNS(
             of all parts of a text, whose ``window`` and vocabulary then apply. Windows never cross
             the ends of documents.
         y : None
-            Ignored.
+            Ignored, and not warned of: pipelines pass it. What texts are by belongs in ``units``.
         units : array-like of shape (n_documents,), optional
             Units of sampling, by which intervals are computed: a label for each document (speaker,
             author, work, country). By default every document is a unit.
@@ -420,7 +420,8 @@ class BayesianSGNS(
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
+            ``"documents"``, if ``units`` are fewer than three.
 
         Examples
         --------
@@ -447,6 +448,8 @@ class BayesianSGNS(
         if self._no_units is None:
             of = settled.estimator
             self._sampling = sampling_of(of, training, found.posterior, seeds["units"])
+            if units is not None:
+                warn_of_few_units(self, training.units.n_units)
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)

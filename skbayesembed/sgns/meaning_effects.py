@@ -23,7 +23,7 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import from_units
+from ..posterior.sources import FEW_UNITS, from_units
 from ..posterior.tables import Column, Table, dashed, number, p_values, repeated
 
 # What the length of a coefficient is called beside the axes.
@@ -32,6 +32,8 @@ LENGTH = "length"
 _NAMED = 3
 # Digits after the point in print, at least.
 _DIGITS = 3
+# Below tables, and in sentences.
+_FEW = f"(fewer than {FEW_UNITS} units: do not rely on intervals and p-values)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -165,6 +167,7 @@ class MeaningEffects(Table):
             text += f"; {self._apart()}"
         if i == 0 and self._is_cut_off()[j]:
             known.append(f"p is of {self._test()}, and the interval is cut off at 0")
+        known += [_FEW.strip("()")] * (self.n_units < FEW_UNITS)
         known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
         return ended(f"{text}. {rest}. {'; '.join(known)}", None)
 
@@ -264,6 +267,7 @@ class MeaningEffects(Table):
             note_on_time(in_time_of(self), self._sampled(), "effects"),
             *note_on_names(self.terms),
             *note_on_one_unit(self.terms, self.interval),
+            *([_FEW] if self.n_units < FEW_UNITS else []),
         ]
 
 

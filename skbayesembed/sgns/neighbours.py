@@ -12,7 +12,7 @@ from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
 from ..posterior.results import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
-from ..posterior.sources import TOO_LITTLE, sampled_units, source_of, units_in_words
+from ..posterior.sources import TOO_LITTLE, is_unmixed, sampled_units, source_of, units_in_words
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, amounts, cut_list
 from .documents import answers
@@ -41,6 +41,15 @@ _WHERE = {
     "laplace": "under the approximation",
     "unmixed": "in the draws",
 }
+# Of intervals of words that were looked for, below tables and behind sentences.
+_PICKED = (
+    "(words were picked because they are near, which their intervals do not allow for: they hold "
+    "the truth less often)"
+)
+_PICKED_ONE = (
+    "The word was picked because it is near, which the interval does not allow for: it holds the "
+    "truth less often."
+)
 # Why probabilities of rank are NaN.
 _NOT_RANKED = (
     "is not known: it takes all words, and of so large a model answers by units are worked out one "
@@ -238,13 +247,15 @@ class Neighbours(Table):
                 f"by {by} are expected to be among its {n} nearest. The most certain is {called}, "
                 f"with {chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
-        return ended(text, source, np.inf if self.n_units is None else self.n_units[surest], self)
+        text = ended(text, source, np.inf if self.n_units is None else self.n_units[surest], self)
+        return text if point or is_unmixed(source) else f"{text} {_PICKED_ONE}"
 
     def _title(self):
         return f"nearest to {cut_list(self.word)!r}{of_period(self)}"
 
     def _notes(self):
-        notes = super()._notes() + expected_notes(self) + self._notes_on_pairs()
+        picked = [_PICKED] if self.n_draws > 1 and len(self.words) and not self.word_few else []
+        notes = super()._notes() + expected_notes(self) + picked + self._notes_on_pairs()
         return notes + order_notes(self) + units_notes(self)
 
     def _columns(self):
@@ -349,7 +360,9 @@ class Analogies(Table):
             f"{'' if unknown else 'most probably '}{str(self.words[i])!r}, with {proba}a cosine of "
             f"{estimate(found, self.source, self.prob)}"
         )
-        return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i], self)
+        text = ended(text, self.source, np.inf if self.n_units is None else self.n_units[i], self)
+        without = self.source == "point" or is_unmixed(self.source)
+        return text if without else f"{text} {_PICKED_ONE}"
 
     def _title(self):
         a, b, c = map(cut_list, self.question)
@@ -358,7 +371,8 @@ class Analogies(Table):
     def _notes(self):
         unknown = np.isnan(self.prob_answer[~self._few]).any()
         ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
-        notes = super()._notes() + ranked + few_notes(self) + left_out_notes(self)
+        picked = [_PICKED] if self.n_draws > 1 and len(self.words) and not self._few.all() else []
+        notes = super()._notes() + ranked + picked + few_notes(self) + left_out_notes(self)
         return notes + units_notes(self)
 
     @property

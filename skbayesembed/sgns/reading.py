@@ -22,10 +22,13 @@ from .neighbours import Analogies, Neighbours, analogy, most_similar
 from .questions.asking import Answer, ask, difference
 from .questions.kinds import Cosines, Probabilities
 from .questions.operands import of_places, together
-from .questions.phrases import Axis, operands_of, phrase_of, word_index
+from .questions.phrases import Axis, are_same, operands_of, phrase_of, word_index
 from .questions.verdicts import sum_up
 from .similar_documents import document_operands, document_similarity, word_operands
 from .vectors import target_draws, vectors_of
+
+# Below similarities of a word to itself.
+OF_ITSELF = "(1 by construction: a and b are the same)"
 
 
 def similarity(estimator, a, b, prob):
@@ -35,9 +38,21 @@ def similarity(estimator, a, b, prob):
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
     titles = titles_of(*phrases)
     found = ask(estimator, question, prob, (), **titles, asked=labels_of(*phrases))
+    if are_same(*phrases):
+        found.sentence = f"The {titles['whole']} is 1 by construction."
+        return found._noting(OF_ITSELF)
     text = f"The {titles['whole']} is {estimate(found, found.source, prob)}"
     found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
+
+
+def check_different(name, a, b, instead=""):
+    """Raise a ValueError where two phrases, of the argument ``name``, are the same."""
+    if are_same(a, b):
+        raise ValueError(
+            f"{name} must be different words, or lists of words, got {a.label!r} and {b.label!r}: "
+            f"the similarity of a word to itself is 1, always.{instead}"
+        )
 
 
 def labels_of(a, b):
@@ -62,6 +77,8 @@ def similarity_difference(estimator, first, second, prob):
         if words is None or len(words) != 2:
             raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
         found.append([phrase_of(estimator, word, name) for word in words])
+        check_different(name, *found[-1])
+    _check_pairs(*found)
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
     first, second = (titles_of(*pair) for pair in found)
@@ -69,6 +86,17 @@ def similarity_difference(estimator, first, second, prob):
     asked = {"first": first["whole"], "second": second["whole"]}
     answer = difference(estimator, *pairs, prob, **titles, asked=asked)
     return sum_up(answer, first["whole"], second["whole"])
+
+
+def _check_pairs(first, second):
+    """Raise a ValueError where two pairs of phrases are the same, in either order."""
+    pairs = [frozenset(phrase.direction for phrase in pair) for pair in (first, second)]
+    if pairs[0] == pairs[1]:
+        names = ", ".join(repr(phrase.label) for phrase in first)
+        raise ValueError(
+            f"first and second must be different pairs, got ({names}) twice: their difference is "
+            "0, always."
+        )
 
 
 def cooccurrence(estimator, pairs, prob):
@@ -199,7 +227,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         KeyError
             For an unknown word.
         ValueError
-            If one of them is not a pair.
+            If one of them is not a pair, or has the same words twice, or both are the same pair.
 
         Examples
         --------
@@ -265,7 +293,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         KeyError
             For an unknown word.
         ValueError
-            If ``others`` is not a list, or has a word twice.
+            If ``others`` is not a list, has a word twice, or has the word itself.
 
         Examples
         --------
@@ -368,9 +396,9 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         -------
         Answer
             As in `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
-            target vectors that ``transform`` makes of documents, zero for a document without a
-            known word. Intervals are about the vectors of words: they do not include that another
-            sample of text would have other documents.
+            target vectors that ``transform`` makes of documents, NaN for a document without a
+            known word (`regress` leaves it out). Intervals are about the vectors of words: they do
+            not include that another sample of text would have other documents.
 
         Raises
         ------
@@ -378,6 +406,11 @@ class ReadingMixin(AssociationMixin, AskingMixin):
             If both ``other`` and ``words`` are given.
         MemoryError
             If the draws would not fit in memory.
+
+        Warns
+        -----
+        UserWarning
+            If documents have no known word.
 
         Examples
         --------

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..common.checks import check_prob
 from ..common.memory import check_memory
+from ..common.warnings import warn_user
 from .comparisons import several
 from .predict import word_shares
-from .questions.asking import ask
+from .questions.asking import ask, blank
 from .questions.kinds import Cosines
 from .questions.operands import Operands, together
 from .questions.phrases import operands_of, phrase_of
@@ -44,6 +45,11 @@ def document_similarity(estimator, documents, other, prob, labels=None):
     ------
     MemoryError
         If what it takes would not fit.
+
+    Warns
+    -----
+    UserWarning
+        Of documents without a known word, whose answers are NaN.
     """
     check_prob(prob)
     n = len(documents)
@@ -59,4 +65,26 @@ def document_similarity(estimator, documents, other, prob, labels=None):
     index = np.column_stack([rows, columns + (0 if other is None else n)])
     others = {"other": range(m)} if labels is None else {"word": labels}
     title, axes = "similarity of documents", {"document": range(n), **others}
-    return ask(estimator, Cosines(operands, index), prob, (n, m), title=title, axes=axes)
+    found = ask(estimator, Cosines(operands, index), prob, (n, m), title=title, axes=axes)
+    rows = without_words(documents)
+    columns = rows if other is None else without_words(other) & (labels is None)
+    _warn_of("X", rows)
+    if other is not None:
+        _warn_of("other", columns)
+    return blank(found, rows[:, None] | columns)
+
+
+def without_words(documents):
+    """Which documents have no known word, bool (n_documents,)."""
+    return np.diff(documents.weights.indptr) == 0
+
+
+def _warn_of(name, empty):
+    if empty.any():
+        n = np.count_nonzero(empty)
+        warn_user(
+            f"{name}: {n:,} of {empty.size:,} documents {'has' if n == 1 else 'have'} no known "
+            f"word, so that similarities to {'it' if n == 1 else 'them'} are NaN (the first is "
+            f"document {np.flatnonzero(empty)[0]}).",
+            UserWarning,
+        )

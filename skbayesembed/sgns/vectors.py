@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.checks import check_choice
 from ..common.warnings import warn_user
+from .checks import UNCERTAINTIES
 from .predict import with_biases
 from .questions.asking import Vectors
 
@@ -64,11 +66,17 @@ def all_kept(estimator, operands):
 def deviations_of(estimator):
     """`Deviations` with the units of sampling where intervals are to know of them, else None.
 
+    Raises
+    ------
+    ValueError
+        Where ``uncertainty``, which may have been set after the fit, is not allowed.
+
     Warns
     -----
     UserWarning
         Where the mode does not allow for them.
     """
+    check_choice("uncertainty", estimator.uncertainty, UNCERTAINTIES)
     sampling = estimator._sampling
     if estimator.uncertainty != "documents" or sampling is None:
         return None
@@ -143,6 +151,7 @@ class UnitsMixin:
 
     def _seen_sampling(self, name):
         check_is_fitted(self, "posterior_")
+        check_choice("uncertainty", self.uncertainty, UNCERTAINTIES)
         if self._sampling is None:
             raise AttributeError(
                 f"{name} needs documents, or {self._units_need}, and was fitted with "

@@ -25,7 +25,15 @@ from ..posterior.tables import Column, Table, false_shares, p_values
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
-from .questions.phrases import Phrase, is_list, label_of, list_index, operands_of, phrase_of
+from .questions.phrases import (
+    Phrase,
+    are_same,
+    is_list,
+    label_of,
+    list_index,
+    operands_of,
+    phrase_of,
+)
 from .word_tables import few_notes, framed, of_period, units_columns, units_notes
 
 # Up to so many splits of the target words all are gone through; beyond, as many are drawn, and the
@@ -286,7 +294,15 @@ def _check_targets(estimator, x, y):
 
 
 def _check_attributes(estimator, targets, phrases):
-    """A target that is an attribute, too, would be associated with itself."""
+    """A target that is an attribute, too, would be associated with itself.
+
+    And attributes that are the same on both sides with nothing.
+    """
+    if are_same(*phrases):
+        raise ValueError(
+            f"A and B must be different lists of words, got {phrases[0].label!r} in both: no word "
+            "is nearer to one than to the other."
+        )
     for name, phrase in zip("AB", phrases, strict=True):
         both = np.intersect1d(targets, phrase.index)
         if both.size:

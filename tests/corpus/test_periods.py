@@ -213,10 +213,12 @@ def test_pandas():
 @pytest.mark.parametrize(
     ("times", "match"),
     [
-        (["1850", "1900"], "got '1850' in .*; convert texts"),
-        (np.array(["1850"], dtype=object), "got '1850' in .*; convert texts"),
+        (["850", "1900"], "got '850' in .*; convert texts"),
+        (["1900", "1999-05"], "got '1900' in .*; convert texts"),
+        (["89", "93"], "got '89' in .*; convert texts.*, which is the year 89: .* as in '1989'"),
+        (np.array(["850.5"], dtype=object), "got '850.5' in .*; convert texts"),
         ([b"1850"], "convert texts"),
-        (np.array(["1850"], dtype=np.dtypes.StringDType()), "got '1850' in .*; convert texts"),
+        (np.array(["850"], dtype=np.dtypes.StringDType()), "got '850' in .*; convert texts"),
         (np.array([3], dtype="timedelta64[D]"), "numbers or dates, got"),
         ([True, False], "numbers or dates, got True"),
         ([1 + 2j], "numbers or dates"),
@@ -234,6 +236,31 @@ def test_times_that_are_refused(times, match):
     for read in (check_times, Periods.learn):
         with pytest.raises(ValueError, match="times must .*" + match):
             read(times)
+
+
+@pytest.mark.parametrize(
+    "kind", [list, lambda x: np.array(x, object), lambda x: np.array(x, np.dtypes.StringDType())]
+)
+def test_years_as_texts(kind):
+    """They are the same years as numbers, in a fit as where a period is looked up."""
+    texts = kind(["1850", "1852"])
+    assert check_times(texts).tolist() == [1850.0, 1852.0]
+    periods = Periods.learn(texts)
+    assert periods.labels == [1850, 1851, 1852] and periods.find("1851") == 1
+    assert Periods.learn([1800, 1860], bins=["1800", "1850", "1900"]).n_periods == 2
+
+
+def test_spans_and_numbers_of_bins_say_what_to_give():
+    pandas = pytest.importorskip("pandas")
+    spans = pandas.period_range("1990", periods=3, freq="Y")
+    for given in (spans, pandas.Series(spans), spans.to_list()):
+        with pytest.raises(ValueError, match=r"times must be .* got Period\(.*times.year"):
+            check_times(given)
+    cut = pandas.cut([1850, 1900], [1800, 1860, 1950])
+    with pytest.raises(ValueError, match=r"times must be .* got Interval\(.* bins"):
+        check_times(cut)
+    with pytest.raises(ValueError, match="bins must be the ends of the periods, got .*n_periods"):
+        Periods.learn([1, 2, 3], bins=3)
 
 
 def test_length_is_checked():

@@ -499,3 +499,18 @@ def test_the_other_side_has_its_own_probability(mode):
 def test_neighbours_name_their_period(mode):
     table = mode.most_similar("w02", 2, period=1901)
     assert table.period == 1901 and repr(table).startswith("nearest to 'w02', 1901\n")
+
+
+def test_the_change_of_a_word_to_itself(mode):
+    """Its similarity to itself is 1 in any period: no verdict on rounding noise."""
+    for a, b in (("w00", "w00"), (LIST, LIST[::-1])):
+        with pytest.raises(ValueError, match="a and b must be different.*self_similarity or drift"):
+            mode.similarity_change(a, b)
+    assert "1 by construction" in str(mode.similarity("w00", "w00"))
+    assert "1 by construction" not in str(mode.similarity("w00", "w01"))
+
+
+def test_documents_without_a_known_word(mode):
+    with pytest.warns(UserWarning, match="X: 1 of 2 documents has no known word"):
+        found = mode.document_similarity([["zebra"], TEXTS[0]], times=[1900, 1900], words=["w00"])
+    assert np.isnan(found.mean).ravel().tolist() == [True, False]

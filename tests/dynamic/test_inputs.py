@@ -149,7 +149,7 @@ def test_words_of_pair_counts():
     [
         (None, "DynamicSGNS needs times: pass times=, a number or date for each document"),
         ([1900] * 5, "times must have one entry for each of the 6 documents, got 5"),
-        (["1900"] * 6, "times must be numbers or dates, got '1900' in .*; convert texts first"),
+        (["900"] * 6, "times must be numbers or dates, got '900' in .*; convert texts first"),
         ([1900, np.nan] * 3, "times must be finite"),
         ([[1900]] * 6, "times must have one dimension"),
         ([1900.5, 1901] * 3, "times must be integers, one for each period, unless n_periods"),

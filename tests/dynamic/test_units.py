@@ -271,7 +271,9 @@ def test_the_model_warns_of_dispersion(capsys, monkeypatch):
     wide = {"window": 20, "window_weights": "uniform"}
     for name, value in (("timed", 0), ("patience", 0.0)):
         monkeypatch.setattr(Awaited, name, value)
-    with pytest.warns(UserWarning, match=r"of 12 words vary more than 2 times .* uncertainty='doc"):
+    with pytest.warns(
+        UserWarning, match=r"of 12 words, which vary more than 2 times .* uncertainty='doc"
+    ):
         model = make(uncertainty="model", **wide).fit(twice, times=TIMES)
     # at the vectors of the fit, without a search for the mode, at which these are
     assert "_at_mode" not in vars(model._sampling)

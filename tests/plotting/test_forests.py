@@ -427,16 +427,15 @@ def test_association_tests(by_units):
     assert {"P(> 0)", "p"} <= {text.get_text() for text in display.ax_.texts}
 
 
-def test_settings_without_data_are_hollow():
-    """An answer that is called no data in the table is not drawn as one that rests on data."""
+def test_settings_without_data_are_not_drawn():
+    """An answer that is a dash in the table has no point in the figure."""
     answer = Bunch(mean=0.2, interval=np.array([0.1, 0.3]), verdict="no data", prob_increase=0.99)
     model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
     texts = ["the cat sat", "a dog sat"] * 10
     table = over_settings(model, texts, lambda fitted: answer, {"window": [2, 3]}, own=False)
     display = plotting.ForestDisplay.from_result(table)
-    assert "hollow" in display.ax_.get_xlabel()
-    assert len(display.intervals_.get_segments()) == 2
-    assert np.all(np.asarray(display.intervals_.get_alpha()) < 1.0)
+    assert "no point: fewer than 10 uses" in display.ax_.get_xlabel()
+    assert len(ticks(display)) == 2 and np.isnan(display.points_.get_xdata()).all()
 
 
 @pytest.mark.parametrize(
@@ -457,3 +456,18 @@ def test_the_axis_of_slopes_says_what_they_are_for(standardize, old, said):
     )  # fmt: skip
     label = " ".join(plotting.ForestDisplay.from_result(table).ax_.get_xlabel().split())
     assert said in label
+
+
+def test_settings_without_data_or_answer_are_named_and_not_drawn():
+    """As in the table, which has a dash; and intervals say what they rest on."""
+    table = OverSettings(
+        [{"window": i} for i in (2, 3, 4, 5)], [""] * 4, np.array([0.1, 0.2, np.nan, 0.3]),
+        np.array([[0.0, 0.2], [0.1, 0.3], [np.nan] * 2, [0.2, 0.4]]), np.zeros(4, bool),
+        np.full(4, np.nan), ["closer", "no data", "", "closer"], ["", "", "KeyError", ""], None,
+        0.9, "prob_increase", sources=["vi", "vi", None, "model"],
+    )  # fmt: skip
+    display = plotting.ForestDisplay.from_result(table)
+    assert ticks(display) == ["window=2", "window=3", "window=5"]
+    np.testing.assert_array_equal(display.points_.get_xdata(), [0.1, np.nan, 0.3])
+    for told in ("without an answer: window=4", "no point: fewer than 10 uses", "on the model in"):
+        assert told in display.note_

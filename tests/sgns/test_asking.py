@@ -191,22 +191,24 @@ def test_words_of_one_document_have_deviations_of_their_own_in_lists():
 
 def test_documents(fitted, by_model):
     texts = [*TEXTS[:3], "nothing that is known"]
-    found = by_model.document_similarity(texts, TEXTS[5:7])
+    with pytest.warns(UserWarning, match="X: 1 of 4 documents has no known word"):
+        found = by_model.document_similarity(texts, TEXTS[5:7])
     assert found.mean.shape == (4, 2) and found.interval.shape == (4, 2, 2)
     weights = [[t.split().count(w) for w in by_model.words_] for t in texts + TEXTS[5:7]]
     weights = np.array(weights) / np.maximum(np.sum(weights, axis=1), 1)[:, None]
     features = [weights @ rho for rho in draws_of(by_model)]
     expected = [[[cosine(x, y) for y in f[4:]] for x in f[:3]] for f in features]
     np.testing.assert_allclose(found.draws[:, :3], expected, atol=1e-12)
-    assert not found.draws[:, 3].any()
-    by_words = by_model.document_similarity(texts, words=["w03", LIST])
+    assert np.isnan(found.draws[:, 3]).all()
+    by_words = by_model.document_similarity(texts[:3], words=["w03", LIST])
     expected = [[cosine(f[0], mean_unit(by_model, rho, LIST))]
                 for f, rho in zip(features, draws_of(by_model), strict=True)]  # fmt: skip
     np.testing.assert_allclose(by_words.draws[:, 0, 1:], expected, atol=1e-12)
     assert by_words.axes["word"][0] == "w03"
-    itself = fitted.document_similarity(texts)
-    np.testing.assert_allclose(np.diagonal(itself.mean), [1, 1, 1, 0])
-    assert np.all(itself.sd >= 0) and itself.sd[0, 1] > 0 and itself.sd[0, 3] == 0
+    with pytest.warns(UserWarning, match="X: 1 of 4 documents has no known word"):
+        itself = fitted.document_similarity(texts)
+    np.testing.assert_allclose(np.diagonal(itself.mean), [1, 1, 1, np.nan])
+    assert np.all(itself.sd[:3, :3] >= 0) and itself.sd[0, 1] > 0 and np.isnan(itself.sd[0, 3])
     np.testing.assert_allclose(itself.mean, itself.mean.T)
     if fitted.posterior_.attrs["uncertainty"] == "documents":
         # a document of one word is as similar to another word as that word is

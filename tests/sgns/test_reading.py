@@ -131,6 +131,7 @@ def test_table(model):
     if len(model.posterior_.flat("rho")) == 1:
         assert "point estimate" in lines.pop()
     else:
+        assert "picked because they are near" in lines.pop()
         assert "expected among the 3 nearest" in lines.pop()
     if table.source == "unmixed":
         assert "have not mixed" in lines.pop()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.warnings import warn_user
+from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
 from ..counting import expected_negatives
 from ..data import pair_table
 from ..model import SGNSModel
@@ -130,6 +131,17 @@ _NAMED = 5
 _DISPERSED = 2.0
 
 
+def warn_of_few_units(estimator, n):
+    """Warn where there are too few units in all for intervals by units."""
+    if estimator.uncertainty == "documents" and n < FEW_UNITS:
+        warn_user(
+            f"There are {units_in_words(n, name_of_units(estimator))} in all: intervals for "
+            f"another sample of units are rough with fewer than {FEW_UNITS}. Take text of more "
+            "units, or uncertainty='model' for these texts alone.",
+            UserWarning,
+        )
+
+
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
     sampling = estimator._sampling
@@ -154,10 +166,11 @@ def warn_of_dispersion(estimator):
     names = ", ".join(
         f"{estimator.words_[w]} ({sampling.dispersion[w]:.1f})" for w in order[:_NAMED]
     )
+    of = one_unit_called(name_of_units(estimator))
     warn_user(
-        f"{above.size} of {estimator.words_.size} words vary more than {_DISPERSED:g} times as "
-        f"much from document to document as the model takes them to: {names}. The intervals of "
-        "uncertainty='model' are too narrow for them: use uncertainty='documents'.",
+        f"The intervals of uncertainty='model' are too narrow for {above.size} of "
+        f"{estimator.words_.size} words, which vary more than {_DISPERSED:g} times as much from "
+        f"{of} to {of} as the model takes them to: {names}. Use uncertainty='documents'.",
         UserWarning,
     )
 

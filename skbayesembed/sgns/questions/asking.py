@@ -21,6 +21,9 @@ from .kinds import Differences
 from .operands import values
 from .verdicts import few_pairs, sum_up
 
+# Differences of answers that are smaller than this in every draw are none.
+_ROUNDING = 1e-12
+
 
 class Vectors:
     """Draws of the vectors of a fitted estimator, joint over all that is asked with them.
@@ -84,6 +87,14 @@ class Answer(Result):
     def __init__(self, entries, question, posterior, about=None):
         super().__init__(entries, about)
         object.__setattr__(self, "_asked", (question, weakref.ref(posterior)))
+
+    def __getattr__(self, name):
+        if name == "verdict" and name not in self and self.source == "point":
+            raise AttributeError(
+                "verdict needs an interval, and this answer is a point estimate, of solver='map' "
+                "without intervals by units: set uncertainty='documents', or use another solver."
+            )
+        return super().__getattr__(name)
 
 
 def ask(
@@ -175,7 +186,38 @@ def difference(estimator, first, second, prob, shape=(), **about):
     """
     found = ask(estimator, Differences(first, second), prob, shape, **about)
     found.prob_positive = _share(found.draws > 0)
+    return zero_where_same(found)
+
+
+def zero_where_same(found):
+    """Make differences, in place, exactly zero where they are rounding errors in every draw.
+
+    How probably they are positive is then NaN.
+    """
+    same = np.all(np.abs(found.draws) < _ROUNDING, axis=0)
+    if not np.any(same):
+        return found
+    _fill(found, same, 0.0)
+    found.prob_positive = np.where(same, np.nan, found.prob_positive)[()]
     return found
+
+
+def blank(found, where):
+    """Make answers, in place, NaN ``where`` (as the mean) there is nothing that they are about."""
+    if np.any(where):
+        _fill(found, where, np.nan)
+        for name in ("n_units", "prob_positive", "prob_inside"):
+            if name in found:
+                found[name] = np.where(where, np.nan, found[name])[()]
+    return found
+
+
+def _fill(found, where, value):
+    """Give answers, in place, one value where they are told to have it."""
+    for name in ("mean", "sd", "interval", "draws", "sd_sampling", "sd_prior", "interval_mcse"):
+        if name in found:
+            ends = where[..., None] if name.startswith("interval") else where
+            found[name] = np.where(ends, value, found[name])[()]
 
 
 def contrast(estimator, a, b, low, high, prob):
@@ -198,6 +240,7 @@ def contrast(estimator, a, b, low, high, prob):
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
+    blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
     few = few_pairs(a) | few_pairs(b)
     return sum_up(found, *asked.values(), few, ends)
 

@@ -20,6 +20,8 @@ _OFFERED = 3
 _NEAR = 0.8
 # Unknown words of a list for which others are looked for, and those that are named.
 _LOOKED_UP, _NAMED = 5, 20
+# Digits of weights that are not rounding errors.
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,16 @@ class Phrase:
     def is_mean(self) -> bool:
         """Whether it stands for the mean of several words."""
         return self.index.size > 1 and bool(np.all(self.weights > 0))
+
+    @property
+    def direction(self) -> frozenset:
+        """Its words with their weights: that of two phrases is equal where they say the same.
+
+        Empty for an axis from words to themselves.
+        """
+        places, row = np.unique(self.index, return_inverse=True)
+        weights = np.bincount(row, self.weights, places.size).round(_DIGITS).tolist()
+        return frozenset((i, w) for i, w in zip(places.tolist(), weights, strict=True) if w)
 
     def named(self, *, cut: bool = False) -> str:
         """What titles and sentences call it, of a list with all words unless it is ``cut``.
@@ -81,7 +93,7 @@ def phrase_of(estimator, what, name):
     KeyError
         For a word that is not in the vocabulary, and a list without one that is.
     ValueError
-        For an empty list.
+        For an empty list, and an axis from words to themselves.
 
     Warns
     -----
@@ -90,13 +102,24 @@ def phrase_of(estimator, what, name):
     """
     if isinstance(what, Axis):
         high, low = (phrase_of(estimator, end, name) for end in (what.high, what.low))
-        return high.less(low, what.label)
+        axis = high.less(low, what.label)
+        if not axis.direction:
+            raise ValueError(
+                f"{name} must go from some words to others, got {what!r}: from words to themselves "
+                "there is no direction."
+            )
+        return axis
     if is_list(what):
         index = list_index(estimator, what, name)
         label = label_of(estimator.words_[index])
         return Phrase(label, index, np.full(index.size, 1.0 / index.size))
     index = word_index(estimator, what, name)
     return Phrase(str(estimator.words_[index]), np.array([index]), np.ones(1))
+
+
+def are_same(a, b):
+    """Whether two phrases are the same, so that their cosine is 1 whatever the vectors."""
+    return a.direction == b.direction
 
 
 def is_list(what):
@@ -205,7 +228,9 @@ def known_axis(estimator, high, low):
         index = phrase_of(estimator, end, name).index
         words = estimator.words_[index].tolist()
         ends.append(words if is_list(end) else words[0])
-    return Axis(*ends)
+    axis = Axis(*ends)
+    phrase_of(estimator, axis, "axis")
+    return axis
 
 
 class Axis:

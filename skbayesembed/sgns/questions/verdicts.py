@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...posterior.deciding import NO_DATA, NOT_MIXED, SURE, note_on_draws, said_of_draws, surely
+from ...posterior.deciding import (
+    NO_DATA,
+    NOT_MIXED,
+    SAME,
+    SURE,
+    note_on_draws,
+    said_of_draws,
+    surely,
+)
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
 from ...posterior.tables import number
@@ -47,14 +55,15 @@ def sum_up(found, first, second, few=False, ends=None):
     -------
     Answer
         ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"``,
-        ``"not mixed"`` or ``"no data"`` (none of a point estimate), and of a single difference the
-        ``sentence``.
+        ``"the same"``, ``"not mixed"`` or ``"no data"`` (none of a point estimate), and of a single
+        difference the ``sentence``.
     """
     if found.source != "point":
         verdict = side_of_zero(found.interval, "larger", "smaller")
         if is_unmixed(found.source):
             verdict = np.full(np.shape(verdict), NOT_MIXED)
-        found.verdict = np.where(few, NO_DATA, verdict)[()]
+        verdict = np.where(_are_same(found), SAME, verdict)
+        found.verdict = np.where(few | np.isnan(found.mean), NO_DATA, verdict)[()]
         found._noting(*note_on_draws(found))
     if np.ndim(found.mean):
         return found
@@ -66,7 +75,14 @@ def sum_up(found, first, second, few=False, ends=None):
     return found
 
 
+def _are_same(found):
+    """Where a difference is zero by construction: it is on no side then (`asking.difference`)."""
+    return np.isnan(found.prob_positive) & (found.mean == 0)
+
+
 def _sentence(found, first, second, ends):
+    if _are_same(found):
+        return f"{capital(first)} and {second} are the same in every draw, by construction."
     verdict, second = found.get("verdict"), _that_of(first, second)
     value = estimate(found, found.source, found.prob, "+")
     side = "smaller" if verdict == "smaller" else "larger"

@@ -1,0 +1,79 @@
+"""Intervals of one question over several settings: what they rest on, and where there is none."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import Bunch
+
+from skbayesembed import over_settings
+from tests.test_settings import MODEL, TEXTS, ask, rows_with
+
+
+def test_intervals_say_what_they_rest_on(capfd):
+    """By the answer, else by the fit; of settings that differ in it all are named."""
+    units = pytest.importorskip("pandas").Series(np.arange(18) // 3, name="speaker")
+
+    def bare(fitted):
+        answer = ask(fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted)
+        about = {"mean": [answer.mean] * 2, "interval": [answer.interval] * 2}
+        return Bunch(terms=["x", "y"], prob=0.9, **about)
+
+    by_units = over_settings(MODEL, TEXTS, bare, {"window": [2, 3]}, own=False, units=units)
+    assert by_units.source == "units"
+    assert "(intervals are for another sample of 6 speakers)" in repr(by_units)
+    assert "Each interval is for another sample of 6 speakers." in by_units.sentence
+    model = clone(MODEL).set_params(uncertainty="model", solver="vi", draws=50)
+    grid = {"solver": ["laplace", "map"]}
+    mixed = over_settings(make_pipeline(model), TEXTS, bare, {
+        f"bayesiansgns__{name}": values for name, values in grid.items()})  # fmt: skip
+    assert mixed.source is None
+    assert mixed.sources == ["vi"] * 2 + ["laplace"] * 2 + ["point"] * 2
+    told = (
+        "ntervals rest on variational inference, by which they may be too narrow, in 1 setting "
+        "and on the Laplace approximation in 1 setting"
+    )
+    assert f"(i{told})" in repr(mixed) and f"I{told}." in mixed.sentence
+    assert "1 setting has a point estimate, without interval" in mixed.sentence
+    assert "these texts alone" in repr(mixed)
+
+
+def test_points_are_no_intervals():
+    """They have no ends that others could not contain, and no probability."""
+    model = clone(MODEL).set_params(uncertainty="model", solver="laplace", draws=50)
+
+    def question(fitted):
+        return fitted.similarity_difference(("cat", "dog"), ("cat", "bone"))
+
+    table = over_settings(model, TEXTS, question, {"solver": ["map"], "window": [5]})
+    assert table.source == "laplace"
+    assert np.isnan(table.interval[1]).all() and np.isnan(table.proba[1])
+    assert np.isfinite(table.mean).all() and np.isfinite(table.proba[0])
+    assert repr(table).splitlines()[3].split()[-3:] == ["-", "-", "-"]
+    assert "intervals contain" not in table.sentence and "no value" not in table.sentence
+    two = rows_with([0.1, 0.2, 0.9], [[0.0, 0.3], [0.1, 0.4], [np.nan] * 2])
+    assert "both intervals contain the values from 0.100 to 0.300" in repr(two)
+    # what has not mixed has no say in it either
+    sources = ["posterior", "posterior", "unmixed"]
+    two = rows_with([0.1, 0.2, 0.9], [[0.0, 0.3], [0.1, 0.4], [0.8, 1.0]], sources=sources)
+    assert "both intervals contain the values from 0.100 to 0.300" in repr(two)
+    assert "on chains that have not mixed, left out of what intervals contain" in two.sentence
+
+
+def test_a_fitted_setting_alone(capfd):
+    """A grid that holds nothing but the fit that is there needs no other."""
+    fitted = clone(MODEL).fit(TEXTS)
+    capfd.readouterr()
+    table = over_settings(fitted, TEXTS, ask, {"window": [5]}, own="fitted")
+    assert table.own.tolist() == [True] and table.mean[0] == ask(fitted).mean
+    assert "fits" not in capfd.readouterr().err
+
+
+def test_a_point_estimate_says_why_it_has_no_verdict():
+    model = clone(MODEL).set_params(uncertainty="model")
+
+    def question(fitted):
+        return Bunch(mean=0.1, verdict=fitted.contrast(ask(fitted), ask(fitted)).verdict)
+
+    table = over_settings(model, TEXTS, question, {"window": [2]}, own=False)
+    assert "AttributeError: verdict needs an interval, and this answer is a point" in table.notes[0]
