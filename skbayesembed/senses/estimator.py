@@ -301,6 +301,9 @@ class DiSCSenseModel(
     likelihood_power_checks_ = Learned()
     likelihood_power_unrejected_ = Learned()
 
+    # None in files of earlier versions
+    _fingerprints: tuple[str | None, str | None] | None = None
+
     def __init__(
         self,
         n_senses: int = 2,
@@ -442,6 +445,7 @@ class DiSCSenseModel(
             self._works = np.column_stack([c.genres, c.periods, c.works, c.counts]).astype(np.int64)
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
+        self._fingerprints = training.fingerprints
 
     @told_of_compiling
     def estimate_cost(

@@ -237,7 +237,8 @@ class ComparisonMixin:
         Raises
         ------
         ValueError
-            If X is not the training data, or there are no draws of the posterior.
+            If X is not the training data in the order of ``fit`` (a fingerprint of snippets, their
+            covariates and ``y`` tells), or there are no draws of the posterior.
 
         Warns
         -----
@@ -300,7 +301,7 @@ class ComparisonMixin:
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         ValueError
-            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
+            As in `loo` for X, or if the solver is not ``"gibbs"`` or ``"hmc"``.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from skbayesembed import DiSCSenseModel
+from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.deciding import errors_of, hangs_on_draws
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
@@ -311,6 +311,33 @@ def test_loo_wants_the_training_data(fitted, snippets):
         fitted.loo(snippets.counts)
     with pytest.raises(ValueError, match="90 snippets with their covariates; got 80"):
         fitted.waic(snippets.counts[:80], times=snippets.years[:80], genres=snippets.styles[:80])
+    given = {"times": snippets.years, "genres": snippets.styles}
+    # the same cells, other words in them
+    with pytest.raises(ValueError, match="in the same order; got 90 snippets, or other words"):
+        fitted.loo(snippets.counts[::-1], **given)
+    with pytest.raises(ValueError, match="y must be what fit was given, which was none; got some"):
+        fitted.loo(snippets.counts, snippets.senses, **given)
+
+
+def test_loo_knows_the_training_data_of_a_saved_model(tmp_path, snippets):
+    known = np.where(np.arange(N) % 2, snippets.senses, -1)
+    model = DiSCSenseModel(K, n_starts=1, draws=50, warmup=30, chains=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(snippets.counts, known)
+        model.save(tmp_path / "model.npz")
+        again = load(tmp_path / "model.npz")
+        elpd = model.waic(snippets.counts, known).elpd
+        assert again.waic(snippets.counts.astype(np.float32).tocoo(), known).elpd == elpd
+        with pytest.raises(ValueError, match="was known senses; got none"):
+            again.loo(snippets.counts)
+        with pytest.raises(ValueError, match="was known senses; got other ones"):
+            again.loo(snippets.counts, np.where(known < 0, known, 1 - known))
+        with pytest.raises(ValueError, match="must be the data that fit was given"):
+            again.waic(snippets.counts[::-1], known)
+        # a file of an earlier version has no fingerprints
+        del again._fingerprints
+        assert again.waic(snippets.counts, known).elpd == elpd
 
 
 @pytest.mark.parametrize("solver", ["map", "vi"])
