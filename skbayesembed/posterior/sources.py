@@ -51,11 +51,15 @@ _SUFFIXES = {
 # What intervals know of besides: word vectors that were drawn, units that were not seen. What they
 # do not know of: units where ``fit`` was told of none.
 VECTORS, OTHERS, INDEPENDENT = "vectors", "other units", "independent"
+# Draws of which some alone were kept; the fact that tells how many there were in each chain.
+THINNED, THINNED_FROM = "thinned", "thinned_from"
 # In a figure.
 _CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
+    THINNED: "(from the draws that were kept, as by save(draws=), not from all that were made: means "
+    "of all draws differ a little; report() has the diagnostics of all)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
     "sampled, pass units= to fit, with solver='hmc' or 'gibbs')",
 }
@@ -79,14 +83,16 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
         ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
-        where word vectors were drawn, and ``"other units"`` or ``"independent"``, as ``of_works``
+        where word vectors were drawn, ``"thinned"`` where some draws alone were kept, and ``"other
+        units"`` or ``"independent"``, as ``of_works``
         is True or False: ``"posterior, vectors, other units"``.
     """
     if by_units:
         return "units"
     source = source_of_posterior(estimator.posterior_)
-    if source == "posterior" and hasattr(estimator, "uncertainty"):
-        return "model"
+    base, *besides = source.split(", ")
+    if base == "posterior" and VECTORS not in besides and hasattr(estimator, "uncertainty"):
+        return ", ".join(["model", *besides])
     if of_works is None or source == "point":
         return source
     return f"{source}, {OTHERS if of_works else INDEPENDENT}"
@@ -110,7 +116,9 @@ def source_of_posterior(posterior: Any) -> str:
     known = {"map": "point", "vi": "vi", "laplace": "laplace"}
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
     source = known.get(solver, of_chains)
-    return f"{source}, {VECTORS}" if posterior.n_runs > 1 else source
+    besides = [VECTORS] if posterior.n_runs > 1 else []
+    besides += [THINNED] if THINNED_FROM in posterior.attrs else []
+    return ", ".join([source, *besides])
 
 
 def note_on_periods(n: int, what: str) -> str:
@@ -217,7 +225,7 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
-    besides = [_CALLED.get(what, what) for what in besides if what != INDEPENDENT]
+    besides = [_CALLED.get(what, what) for what in besides if what not in (INDEPENDENT, THINNED)]
     suffix = _SUFFIXES.get(base, "")
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"

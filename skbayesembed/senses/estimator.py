@@ -19,7 +19,7 @@ from ..common.estimator import (
 )
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..posterior.sources import source_of_posterior
+from ..posterior.sources import is_unmixed, source_of_posterior
 from . import inputs
 from .loo import ComparisonMixin
 from .predicting import PredictionMixin
@@ -419,7 +419,7 @@ class DiSCSenseModel(
         training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
-        found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
+        found.learned["modes_"].mixed = not is_unmixed(source_of_posterior(found.posterior))
         self._stream, self.units_name_ = None, name_of(units)
         self._note(training)
         self._set_fitted(found)

@@ -184,9 +184,9 @@ def training_again(estimator, X, y, times, genres, units=None):
         names = "times, genres and units"
     if not _same_snippets(estimator, there):
         raise ValueError(
-            f"X, {names} must be the data that fit was given, {int(estimator._cells.sum())} "
-            f"snippets with their covariates, in the same order; got {there.n_snippets} snippets, "
-            f"or other words, {names.replace(' and', ' or')}."
+            f"X, {names} must be the data that fit was given, in the same order: "
+            f"{int(estimator._cells.sum())} snippets with their covariates; got "
+            f"{there.n_snippets} snippets, or other words, {names.replace(' and', ' or')}."
         )
     _check_labels(estimator, labels)
     return there, labels

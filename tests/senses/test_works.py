@@ -156,6 +156,39 @@ def fitted(request):
     return model.fit(DATA.counts, **GIVEN)
 
 
+def test_shares_of_snippets_beside_the_mean_over_units(fitted):
+    """Against the probabilities of snippets with units, whose mean is near the share of snippets."""
+    table = fitted.sense_info(2)
+    cells = DATA.genres * 2 + DATA.times
+    weights = np.bincount(cells, minlength=4) / cells.size
+    seen = fitted.prevalence_info(units="seen").mean.reshape(2, 4)
+    np.testing.assert_allclose(table.of_snippets, seen @ weights)
+    np.testing.assert_allclose(table.of_snippets.sum(), 1.0)
+    given = fitted.predict_proba(DATA.counts, **GIVEN).mean(axis=0)
+    assert np.abs(table.of_snippets - given).max() < 0.05
+    assert "of snippets" in repr(table) and "share: mean over all units" in repr(table)
+
+
+def test_a_file_with_some_draws_says_so(fitted, tmp_path):
+    fitted.save(tmp_path / "few.npz", draws=100)
+    few = load(tmp_path / "few.npz")
+    for item in ("largest R-hat", "smallest effective sample size"):
+        assert few.report().find(item) == fitted.report().find(item)
+    assert few.report().find("draws").endswith("150 in each of 2 chains; 50 of them are kept, "
+                                               "diagnostics are of all")  # fmt: skip
+    assert "kept" not in fitted.report().find("draws")
+    for model, thinned in ((fitted, False), (few, True)):
+        for table in (
+            model.prevalence_info(), model.prevalence_change(0, 0, 1), model.sense_words(2),
+            model.sense_info(2), model.emergence(0, 0.5), model.posterior_.summary(),
+        ):  # fmt: skip
+            assert ("(from the draws that were kept" in repr(table)) == thinned
+    # a second time the facts are of all draws still
+    few.posterior_.attrs["all_rhat_of"] = "as it was"
+    few.save(tmp_path / "again.npz", draws=100)
+    assert load(tmp_path / "again.npz").report().find("largest R-hat") == "as it was"
+
+
 def test_what_is_recorded(fitted):
     posterior = fitted.posterior_
     assert posterior["unit_effects"].shape == (2, 150, np.unique(DATA.units).size, 2)
