@@ -6,7 +6,13 @@ import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
-from ..posterior.sources import FEW_UNITS, from_units, is_unmixed, later_name
+from ..posterior.sources import (
+    FEW_UNITS,
+    from_units,
+    is_unmixed,
+    later_name,
+    note_on_periods,
+)
 from ..posterior.summary import hdi_interval
 
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
@@ -80,6 +86,32 @@ def few_data(n_snippets, n_units, units):
     if n_units is None or units == "seen":
         return few
     return few | (np.asarray(n_units) < FEW_UNITS)
+
+
+def note_on_few(few, of_units, of_genre):
+    """Line below a table on periods with next to no data, a list; none where there are no such.
+
+    Parameters
+    ----------
+    few : ndarray of bool
+        As of `few_data`.
+    of_units : bool
+        Whether units count.
+    of_genre : bool
+        Whether data are those of one genre.
+    """
+    n = np.count_nonzero(few)
+    what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
+    return [note_on_periods(n, what + (" of a genre" if of_genre else ""))] if n else []
+
+
+def few_in_periods(estimator, genre, units):
+    """Line on periods with next to no data, of all genres together or of the one at a place."""
+    periods = range(estimator._cells.shape[1])
+    found = seen_in(estimator, periods, genre)
+    n_units = found.get("units")
+    few = few_data(found["snippets"], n_units, units)
+    return note_on_few(few, n_units is not None and units != "seen", genre is not None)
 
 
 def verdict_on_change(found, units, interval=None):

@@ -246,6 +246,7 @@ def test_emergence(fitted, truth, snippets, genre):
         said = "(1805-1814: already above in the first period" in repr(found)
         assert said == (found.proba[0] >= 0.01)
     assert fitted.emergence(0, 1.0).never == 1
+    assert "fewer than 10" not in repr(fitted.emergence(0, 0.5))
     # draws cannot tell that it is certain
     assert "never: <0.01" in repr(fitted.emergence(0, 0.0))
     where = "" if genre is None else " in news"
@@ -258,6 +259,20 @@ def test_emergence(fitted, truth, snippets, genre):
     assert none.startswith(
         f"Most probably the prevalence of sense 0{where} is never above 1 (P > 0.99); the "
     )
+
+
+def test_changes_of_a_point_estimate_have_no_probability(snippets):
+    model = DiSCSenseModel(K, solver="map", n_starts=1, bins=[1805, 1815, 1825, 1835, 1845])
+    model.set_params(random_state=0).fit(snippets.counts, times=snippets.years)
+    change = model.prevalence_change(0, 1810, 1830)
+    assert np.isnan([change.prob_increase, change.sd]).all() and "verdict" not in change
+    assert " 1.00" not in repr(change) and " 0.00 " not in repr(change)
+    first = model.emergence(0, 0.01)
+    assert np.isnan([*first.proba, first.never]).all() and first.draws.tolist() == [0]
+    assert "above 0.01 is 1805-1814 (a point estimate)" in first.sentence
+    assert "above 0.01 is 1805-1814 (a point estimate)" in repr(first)
+    # of the last period there are no data
+    assert "fewer than 10 snippets in 1 period: figures there" in repr(first)
 
 
 def test_loo_and_waic(fitted, truth, snippets):
