@@ -91,7 +91,10 @@ def over_settings(
         how far apart answers are, and in how many settings the verdict, and the sign of an answer
         that may have either, differ from those of the own setting. A verdict with a "probably" is
         counted as the same as without, and the line says so where there are both. Answers
-        with the verdict ``"no data"`` are counted in a separate line and left out of these.
+        with the verdict ``"no data"`` are counted in a separate line and left out of these. The
+        senses of each setting are matched to those of the own one by the snippets they are of: a
+        note says where they have other numbers or are others, and the sentence in how many
+        settings.
 
         Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
         ``"interrupted"``.
@@ -146,12 +149,15 @@ def over_settings(
     settings, of_own = _with_own(estimator, settings, bool(own))
     X = materialise(X)
     found = _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params)
+    found, of_others = _told_apart(found, of_own)
     rows = [
-        (params, mine, note, *row)
-        for params, mine, (answers, note, *_) in zip(settings, of_own, found, strict=True)
+        (params, mine, others, note, *row)
+        for params, mine, others, (answers, note, *_) in zip(
+            settings, of_own, of_others, found, strict=True
+        )
         for row in answers
     ]
-    params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
+    params, mine, others, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
     interval, errors, proba, p_value, threshold, verdicts = more
     titles, probs, sources, names, wholes, units = (
         _common(one[i] for one in found) for i in range(2, 8)
@@ -162,6 +168,7 @@ def over_settings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
         _where_any(errors), wholes, *(units or (None, None)),
+        _of_others=np.array(others),
     )  # fmt: skip
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
@@ -183,7 +190,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
-        found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
+        found[fitted] = _ask(copy.copy(estimator), X, question, fit_params, None)
         if all(row[-1] == NO_DATA for row in found[fitted][0]):
             note_user(_OWN_WITHOUT)
     note_user(f"over_settings: {number_of(n, 'fit')}{about}")
@@ -286,7 +293,8 @@ class _Turn(NamedTuple):
 def _ask(estimator, X, question, fit_params, turn):
     """What an answer is.
 
-    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units.
+    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units,
+    and what numbers in it may be of.
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
@@ -297,8 +305,9 @@ def _ask(estimator, X, question, fit_params, turn):
     try:
         with warnings.catch_warnings(record=True) as caught, muted(turn is not None and turn.i > 0):
             warnings.simplefilter("always")
-            answer = question(estimator if turn is None else _fitted(estimator, X, fit_params))
-        rows = _rows_of(answer)
+            fitted = estimator if turn is None else _fitted(estimator, X, fit_params)
+            answer = question(fitted)
+        rows, kinds = _rows_of(answer), _kinds_of(fitted, X, fit_params)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -307,10 +316,48 @@ def _ask(estimator, X, question, fit_params, turn):
         _tell_others(turn)
     # a print is cut: what makes an answer doubtful comes first
     caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
-    note = " ".join(dict.fromkeys(str(one.message) for one in caught))
+    texts = [str(one.message) for one in caught]
+    # those of a fit that was made before
+    before = _warnings_of(fitted) if turn is None else []
+    note = " ".join(dict.fromkeys([*before, *texts]))
     about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
     whole = getattr(answer, "_whole", None)
-    return rows, note, *about, _name_of_probability(answer), whole, sampled_units(answer)
+    probability = _name_of_probability(answer)
+    return rows, note, *about, probability, whole, sampled_units(answer), kinds
+
+
+def _warnings_of(fitted):
+    posterior = getattr(fitted, "posterior_", None)
+    return [] if posterior is None else (posterior.attrs.get("warnings") or "").splitlines()
+
+
+def _kinds_of(fitted, X, fit_params):
+    """What the numbers of an answer may be of, where an estimator can tell: its senses."""
+    kinds = getattr(fitted, "_kinds", None)
+    if kinds is None:
+        return None
+    with warnings.catch_warnings():
+        # those of reading the data are the fit's
+        warnings.simplefilter("ignore")
+        return kinds(X, **fit_params)
+
+
+def _told_apart(found, of_own):
+    """Answers with a note where what they may be of is other than with the own setting.
+
+    Without it, than with the first that has an answer. And which these are, a list of bool.
+    """
+    known = [i for i, one in enumerate(found) if one[8] is not None]
+    own = next((i for i in known if of_own[i]), None)
+    first = known[0] if own is None and known else own
+    whose = "the first setting" if own is None else "the own setting"
+    told, apart = [], []
+    for i, (rows, note, *rest) in enumerate(found):
+        compared = i in known and i != first
+        text = found[first][8].unlike(rest[6], whose) if compared else ""
+        told.append((rows, " ".join(filter(None, [text, note])), *rest))
+        apart.append(bool(text))
+    return told, apart
 
 
 def _fitted(estimator, X, fit_params):
@@ -327,7 +374,7 @@ def _fitted(estimator, X, fit_params):
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
     row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
-    return [row], note, *[None] * 6
+    return [row], note, *[None] * 7
 
 
 def _tell_turn(turn):

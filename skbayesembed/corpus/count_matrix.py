@@ -51,6 +51,8 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
                     X = check_array(X, input_name="X", estimator=estimator, **options)
                 X = validate_data(estimator, X, reset=reset, **options)
     except (TypeError, ValueError, OverflowError) as error:
+        if "features, but" in str(error):
+            raise ValueError(f"{error} {_how_to_count(estimator)}") from error
         raise _about_x(error) from error
     X = sparse.csr_array(X, copy=True)
     if X.nnz and X.data.min() < 0:
@@ -103,6 +105,16 @@ def _difference(names, given):
     if len(names) > len(given):
         return f"{len(names)} columns for {len(given)} names"
     return "the same names in another order: use X[list(model.feature_names)]"
+
+
+def _how_to_count(estimator):
+    """What makes a matrix with the columns of ``fit``."""
+    names = "feature_names_in_" if hasattr(estimator, "feature_names_in_") else "feature_names"
+    words = f"model.{names}" if getattr(estimator, names, None) is not None else "words of fit"
+    how = f"CountVectorizer(vocabulary={words})"
+    if hasattr(estimator, "n_senses"):
+        how = f"extract_snippets(..., vocabulary={words})"
+    return f"Columns must be those of fit, in their order: {how} counts in these."
 
 
 def _about_x(error):

@@ -184,6 +184,15 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
 
 
+def note_on_words_of_units(estimator: Any) -> list[str]:
+    """Line below tables of words of a fit with units, which its intervals do not allow for."""
+    if getattr(estimator, "units_", None) is None:
+        return []
+    name = name_of_units(estimator)
+    one = name.lower() if name and _known_plural(name) else "unit"
+    return [f"(intervals are of the model alone: words of one {one} are treated as independent)"]
+
+
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     """Line below a table with means outside their highest density intervals, or none.
 

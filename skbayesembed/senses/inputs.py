@@ -248,6 +248,11 @@ def _read(estimator, X):
         counts, names = named_matrix(estimator, X)
         columns = frequent_columns(estimator, counts)
         return counts[:, columns], names[columns], columns
+    if estimator.feature_names is not None:
+        raise ValueError(
+            f"feature_names must be None if X is {kind}, whose words are those that occur: it "
+            f"names the columns of a count matrix, got {len(list(estimator.feature_names))} names."
+        )
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
@@ -436,7 +441,11 @@ def known_senses(y, n, n_senses):
     if values.dtype.kind == "O":
         values = np.array([np.nan if _missing(v) else v for v in values.tolist()])
     if values.dtype.kind not in "iuf":
-        raise ValueError(f"y must hold {allowed}; got {values.tolist()[:1]}.")
+        raise ValueError(
+            f"y must hold {allowed}; got {values.tolist()[:1]}. Turn names into numbers first: "
+            "codes, names = pandas.factorize(labels), in which missing ones are -1; "
+            "name_senses(names) gives the names back."
+        )
     values = np.where(np.isnan(values), -1, values) if values.dtype.kind == "f" else values
     bad = (values != np.round(values)) | (values < -1) | (values >= n_senses)
     if bad.any():

@@ -14,7 +14,7 @@ from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.naming import given_names, together
 from ..posterior.results import About, Result
-from ..posterior.sources import name_of_units, note_on_units, source_of
+from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_units, source_of
 from ..posterior.summary import summarise
 from .checks import sense_indices
 from .embedding import asides_of
@@ -385,10 +385,12 @@ class PrevalenceReadingMixin:
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)
 
-    def _result(self, entries, title, axes, prob=None, units="seen", asides=(), asked=None):
-        of_works = None if units == "seen" else self.units_ is not None
+    def _result(self, entries, title, axes, prob=None, units=None, asides=(), asked=None):
+        """A `Result`; ``units`` as of `prevalence_info`, None of answers about words."""
+        of_works = None if units in (None, "seen") else self.units_ is not None
         source, n_units = source_of(self, of_works=of_works), self._n_units()
-        asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
+        of = note_on_words_of_units(self) if units is None else note_on_units(self, n_units)
+        asides = [*asides_of(self.posterior_), *of, *asides]
         of = {"of_units": n_units if of_works else None, "units_name": name_of_units(self)}
         about = About(title, axes, prob, source, asides=asides, asked=asked or {}, **of)
         return Result(entries, about)

@@ -14,6 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
+from skbayesembed.posterior.psis import notes_on_parameters
 from skbayesembed.posterior.results import ResultTable
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
@@ -187,6 +188,31 @@ def test_a_file_with_some_draws_says_so(fitted, tmp_path):
     few.posterior_.attrs["all_rhat_of"] = "as it was"
     few.save(tmp_path / "again.npz", draws=100)
     assert load(tmp_path / "again.npz").report().find("largest R-hat") == "as it was"
+
+
+def test_tables_of_words_do_not_allow_for_units(fitted):
+    note = "(intervals are of the model alone: words of one unit are treated as independent)"
+    for table in (
+        fitted.sense_given_word(0), fitted.word_trajectory(0), fitted.sense_words(2),
+    ):  # fmt: skip
+        assert note in repr(table)
+    for units in ("all", "seen", "new"):
+        assert note not in repr(fitted.prevalence_change(0, 0, 1, units=units))
+    named = copy.copy(fitted)
+    named.units_name_ = "author"
+    assert "words of one author are" in repr(named.sense_given_word(0))
+    assert "(of 8 authors)" not in repr(named.sense_given_word(0))
+
+
+def test_too_many_effective_parameters_are_told(fitted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fitted.loo(DATA.counts, **GIVEN)
+    told = "effective parameters per snippet, above 0.2: elpd is not reliable" in repr(found)
+    assert told == (found.p_loo > 0.2 * found.n_snippets)
+    (line,) = notes_on_parameters(120.0, 90, "snippet", "use score")
+    assert line.startswith("(1.3 effective parameters per snippet") and "use score)" in line
+    assert notes_on_parameters(18.0, 90, "snippet", "use score") == []
 
 
 def test_what_is_recorded(fitted):
