@@ -478,7 +478,8 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
                     "which this needs. Save the fitted model again with draws=None, all of them, "
                     "or draws=100 or more where there are as many, or fit it again. What is a mean "
                     "of the posterior needs none: mean, std and summary of posterior_, and "
-                    "attributes such as rho_, prevalence_ and components_."
+                    "attributes such as rho_, prevalence_ and components_; words of senses need "
+                    "draws, as their probabilities are means over draws."
                 )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 

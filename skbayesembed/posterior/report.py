@@ -14,7 +14,7 @@ import numpy as np
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
 from .sources import THINNED_FROM, interval_label, name_of_units, source_of
-from .tables import Column, Table
+from .tables import Column, Table, share_of
 from .worst import NOT_KNOWN, worst_of
 
 # Packages whose versions results depend on.
@@ -250,7 +250,7 @@ def _modes(attrs):
     matter = attrs["modes_that_matter"]
     return (
         f"{attrs['n_modes']} found, {matter} of which matter{'s' if matter == 1 else ''}; the "
-        f"heaviest has {attrs['mode_share']:.3g} of the posterior; starts that met each: "
+        f"heaviest has {share_of(attrs['mode_share'])} of the posterior; starts that met each: "
         f"{attrs['starts_by_mode']}"
     )
 

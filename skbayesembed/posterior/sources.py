@@ -28,8 +28,8 @@ _THINGS = frozenset(
     "conversation interview session debate case court school committee group village town "
     "state region district".split()
 )
-# Differences of probabilities that are none.
-_ROUNDING = 1e-12
+# Differences of probabilities that are none, and digits with which tables print them.
+_ROUNDING, _DIGITS = 1e-12, 3
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: its intervals have no width)",
@@ -58,8 +58,8 @@ _CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
-    THINNED: "(from the draws that were kept, as by save(draws=), not from all that were made: means "
-    "of all draws differ a little; report() has the diagnostics of all)",
+    THINNED: "(from the draws that were kept, as by save(draws=), not from all that were made: "
+    "means of all draws differ a little; report() has the diagnostics of all)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
     "sampled, pass units= to fit, with solver='hmc' or 'gibbs')",
 }
@@ -202,7 +202,8 @@ def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     interval : ndarray of shape (..., 2)
     """
     low, high = np.moveaxis(interval, -1, 0)
-    # of a point the three are one number, up to rounding
+    # what prints as one number is not outside; of a point the three are one, up to rounding
+    mean, low, high = (np.round(x, _DIGITS) for x in (mean, low, high))
     n = np.count_nonzero((mean < low - _ROUNDING) | (mean > high + _ROUNDING))
     if n == 0:
         return []

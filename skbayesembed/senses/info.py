@@ -17,9 +17,9 @@ from .predict import word_draws
 from .prevalences import draws_of
 
 _CHANGED = (
-    "(words of sense {} have less in common in the first and last period than two senses have: it "
-    "may hold another sense at each time; read its snippets of both, representative_snippets("
-    "period=))"
+    "(sense {}: lasting is below overlap, so its words change more from the first period to the "
+    "last than they differ from those of the nearest sense. It may be one sense of the word early "
+    "and another one late: read its snippets of both periods, representative_snippets(period=))"
 )
 
 # Below tables of fits with units.

@@ -314,7 +314,7 @@ class ComparisonMixin:
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         ValueError
-            As in `loo` for X, or if the solver is not ``"gibbs"`` or ``"hmc"``.
+            If X is given: as in `loo`, or if the solver is not ``"gibbs"`` or ``"hmc"``.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
 

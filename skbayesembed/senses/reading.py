@@ -83,7 +83,8 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         -------
         SenseTable
             Prints as a table. ``share`` (n_senses,), ``interval`` (n_senses, 2), ``of_snippets``
-            (n_senses,) if ``fit`` was given units, ``nearest`` and ``overlap`` (n_senses,), ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n).
+            (n_senses,) if ``fit`` was given units, ``nearest`` and ``overlap`` (n_senses,),
+            ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n).
 
         Notes
         -----

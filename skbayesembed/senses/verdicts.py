@@ -20,6 +20,8 @@ from ..posterior.summary import hdi_interval
 FEWEST_SNIPPETS = 10
 # Probability from which on a further period is named as a first one.
 _WORTH = 0.1
+# Of units seen, in sentences; what tables call them, by snippet.
+_BY_SNIPPET = " In the units seen, by their snippets,"
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
@@ -181,9 +183,9 @@ def on_change_seen(found):
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f" In the snippets seen the change is {shown}, and its sign is not decided."
+        return f"{_BY_SNIPPET} the change is {shown}, and its sign is not decided."
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f" In the snippets seen it {surely(of)}: the change is {shown}."
+    return f"{_BY_SNIPPET} it {surely(of)}: the change is {shown}."
 
 
 def note_on_change_seen(estimator, found):

@@ -16,6 +16,7 @@ from skbayesembed.posterior.deciding import errors_of, hangs_on_draws
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
 from skbayesembed.posterior.sentences import estimate
+from skbayesembed.posterior.sources import note_on_means
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.senses.info import lasting_of, overlaps_of
 from skbayesembed.senses.verdicts import sentence_on_change
@@ -275,6 +276,13 @@ def test_changes_of_a_point_estimate_have_no_probability(snippets):
     assert "fewer than 10 snippets in 1 period: figures there" in repr(first)
 
 
+def test_means_that_print_as_the_ends_of_intervals_are_within():
+    interval = np.array([[0.9999, 1.0], [0.2, 0.4]])
+    assert note_on_means(np.array([0.9998, 0.3]), interval) == []
+    (line,) = note_on_means(np.array([0.9998, 0.41]), interval)
+    assert line.startswith("(in 1 row the mean is outside")
+
+
 def test_loo_and_waic(fitted, truth, snippets):
     """PSIS against plain importance sampling: alike where weights have light tails.
 
@@ -463,7 +471,7 @@ def test_sense_info(fitted):
     assert lasting_of(paths, np.array([True, False, True])).tolist() == [0.7]
     assert lasting_of(paths, np.array([True, False, False])).tolist() == [1.0]
     table = replace(fitted.sense_info(3), lasting=np.array([0.0, 1.0]))
-    assert "(words of sense 0 have less in common in the first" in repr(table)
+    assert "(sense 0: lasting is below overlap, so its words" in repr(table)
     np.testing.assert_array_equal(overlaps_of(mean[[0, 0]]), np.ones((2, 2)))
 
 

@@ -158,7 +158,7 @@ def fitted(request):
 
 
 def test_shares_of_snippets_beside_the_mean_over_units(fitted):
-    """Against the probabilities of snippets with units, whose mean is near the share of snippets."""
+    """Against the probabilities of snippets with units, whose mean is near their share."""
     table = fitted.sense_info(2)
     cells = DATA.genres * 2 + DATA.times
     weights = np.bincount(cells, minlength=4) / cells.size
@@ -395,7 +395,9 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     np.testing.assert_allclose(change.seen, of_seen.mean)
     np.testing.assert_allclose(change.seen_interval, of_seen.interval)
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
-    assert ("In the snippets seen" in change.sentence) == (change.seen_verdict != change.verdict)
+    assert ("In the units seen, by their snippets," in change.sentence) == (
+        change.seen_verdict != change.verdict
+    )
     for verdict, seen_verdict, said in (
         ("not decided", "fell", "it fell: the change is {}."),
         ("fell", "not decided", "the change is {}, and its sign is not decided."),
@@ -407,7 +409,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
         change.seen_prob_increase = 0.01
         text = on_change_seen(change)
-        whole = f" In the snippets seen {said.format('-0.20 (90% interval -0.35 to -0.09)')}"
+        shown = said.format("-0.20 (90% interval -0.35 to -0.09)")
+        whole = f" In the units seen, by their snippets, {shown}"
         assert text == (whole if said else "")
     change.update(seen_verdict="fell", seen_prob_increase=0.04)
     assert ResultTable(change)["seen_verdict"].tolist() == ["probably fell"]
