@@ -6,6 +6,7 @@ import copy
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,8 +169,8 @@ def over_settings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
         _where_any(errors), wholes, *(units or (None, None)),
-        _of_others=np.array(others),
     )  # fmt: skip
+    table = replace(table, _of_others=np.array(others))
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
 

@@ -16,7 +16,7 @@ from .marks import ROW, forest
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
 # Letters of a line of a title, and the height of a further line, in inches.
-_LETTERS, _LINE = 21, 0.13
+_LETTERS, _LINE = 19, 0.13
 # Panels side by side, where there are few and where there are many.
 _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 

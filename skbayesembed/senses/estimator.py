@@ -92,7 +92,8 @@ class DiSCSenseModel(
         Edges of the periods, one more than there are periods. A time equal to an edge belongs to
         the later period, and one equal to the last edge to the last period. With neither ``bins``
         nor ``n_periods``, times are integers or dates, and each integer or calendar year from the
-        first to the last is a period.
+        first to the last is a period; ``fit`` warns if ten years or more, and a quarter of
+        all, have no snippets.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori, and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values; with ``units``,

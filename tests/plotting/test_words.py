@@ -35,7 +35,7 @@ def test_long_names_are_wrapped(senses):
     long = "a financial institution of the states"
     display = SenseWordsDisplay.from_estimator(senses, 5, names=[long, "shore"])
     title = display.axes_[0].get_title("left")
-    assert title.replace("\n", " ") == long and max(map(len, title.split("\n"))) <= 21
+    assert title.replace("\n", " ") == long and max(map(len, title.split("\n"))) <= 19
     display.figure_.draw_without_rendering()
     left, right = (axes._left_title.get_window_extent() for axes in display.axes_)
     assert left.x1 < right.x0

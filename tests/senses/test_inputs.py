@@ -96,6 +96,15 @@ def test_labels_that_are_names():
         fitted_with().fit(COUNTS, y=["money", "river", "money", "river"])
 
 
+def test_years_without_snippets_are_told():
+    texts = ["river water", "money loan"] * 2
+    dates = ["1990-05-01", "1990-06-01", "2005-05-01", "2005-06-01"]
+    with pytest.warns(
+        UserWarning, match="14 of 16 periods hold no times.* give bins= or n_periods="
+    ):
+        fitted(texts, times=dates)
+
+
 def test_snippets_have_words():
     texts = ["the river bank flooded by the river", "money in the bank, a loan and money"] * 4
     found = extract_snippets(texts, "bank", times=["1999-05-03", "2001-01-20"] * 4)
