@@ -52,8 +52,9 @@ class Periods:
         Names of the periods: integers; times; or for bins, the first and the last whole number,
         such as ``"1810-1829"``, if all times learned are whole (``"-700 to -601"`` if one is
         negative), and for dates if all edges are whole years; otherwise the edges, such as
-        ``"[1810.5, 1830.5)"``, or, of dates, ``"[1810-04-01, 1830-07-01)"``. The name of the last bin includes
-        its end if a time learned is equal to it, and otherwise stops at the whole number before it.
+        ``"[1810.5, 1830.5)"``, or, of dates, ``"[1810-04-01, 1830-07-01)"``. The name of the last
+        bin includes its end if a time learned is equal to it, and otherwise stops at the whole
+        number before it.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers, years or times, or the midpoints of the periods; for dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
