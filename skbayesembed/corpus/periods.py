@@ -128,7 +128,8 @@ class Periods:
         if n_periods is not None and bins is not None:
             raise ValueError("n_periods and bins exclude each other: give one of them.")
         if bins is not None:
-            periods = cls._of_edges(*_check_bins(bins), times, dates)
+            edges, by_date = _check_bins(bins)
+            periods = cls._of_edges(edges, by_date, times, dates)
             periods.index(times)
             return periods
         low, high = times.min(), times.max()
