@@ -12,13 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
-from .sources import (
-    NOTE_ON_UNITS,
-    TOO_LITTLE,
-    UNITS_OF_ALL,
-    notes_on,
-    source_of_posterior,
-)
+from .sources import NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, notes_on, source_of_posterior
 from .tables import (
     Column,
     Table,
@@ -149,11 +143,10 @@ class Result(Bunch):
     source : str or None
         What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
-        ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). It is
-        followed by ``", vectors"`` if it includes draws of word vectors, ``", thinned"`` if only
-        some draws were kept (``save(draws=)``), and by ``", other units"``
-        if it includes units that were not seen, or ``", independent"`` if ``fit`` was given no
-        units and snippets count as independent.
+        ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). Behind it:
+        ``", vectors"`` if it includes draws of word vectors, ``", thinned"`` if only some draws
+        were kept (``save(draws=)``), ``", other units"`` if it includes units that were not seen,
+        ``", independent"`` if ``fit`` was given no units and snippets count as independent.
 
     Examples
     --------
