@@ -6,6 +6,7 @@ import copy
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,10 @@ def over_settings(
         how far apart answers are, and in how many settings the verdict, and the sign of an answer
         that may have either, differ from those of the own setting. A verdict with a "probably" is
         counted as the same as without, and the line says so where there are both. Answers
-        with the verdict ``"no data"`` are counted in a separate line and left out of these.
+        with the verdict ``"no data"`` are counted in a separate line and left out of these. The
+        senses of each setting are matched to those of the own one by the snippets they are of: a
+        note says where they have other numbers or are others, and the sentence in how many
+        settings.
 
         Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
         ``"interrupted"``.
@@ -146,12 +150,15 @@ def over_settings(
     settings, of_own = _with_own(estimator, settings, bool(own))
     X = materialise(X)
     found = _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params)
+    found, of_others = _told_apart(found, of_own)
     rows = [
-        (params, mine, note, *row)
-        for params, mine, (answers, note, *_) in zip(settings, of_own, found, strict=True)
+        (params, mine, others, note, *row)
+        for params, mine, others, (answers, note, *_) in zip(
+            settings, of_own, of_others, found, strict=True
+        )
         for row in answers
     ]
-    params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
+    params, mine, others, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
     interval, errors, proba, p_value, threshold, verdicts = more
     titles, probs, _, names, wholes, units = (_common(one[i] for one in found) for i in range(2, 8))
     sources = [one[4] for one in found for _ in one[0]]
@@ -165,6 +172,7 @@ def over_settings(
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
         _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
+    table = replace(table, _of_others=np.array(others))
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []
     return table._resting_on(common, asides)
@@ -186,7 +194,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
-        found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
+        found[fitted] = _ask(copy.copy(estimator), X, question, fit_params, None)
         if all(row[-1] == NO_DATA for row in found[fitted][0]):
             note_user(_OWN_WITHOUT)
     if n:
@@ -292,7 +300,8 @@ class _Turn(NamedTuple):
 def _ask(estimator, X, question, fit_params, turn):
     """What an answer is.
 
-    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units.
+    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units,
+    and what numbers in it may be of.
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
@@ -307,6 +316,7 @@ def _ask(estimator, X, question, fit_params, turn):
             answer = question(fitted)
         rows = _rows_of(answer)
         source, units = _resting_on(answer, _last(fitted), rows)
+        kinds = _kinds_of(fitted, X, fit_params)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -315,10 +325,14 @@ def _ask(estimator, X, question, fit_params, turn):
         _tell_others(turn)
     # a print is cut: what makes an answer doubtful comes first
     caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
-    note = " ".join(dict.fromkeys(str(one.message) for one in caught))
+    texts = [str(one.message) for one in caught]
+    # those of a fit that was made before
+    before = _warnings_of(fitted) if turn is None else []
+    note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
     rows = [_without_width(row) for row in rows] if source == "point" else rows
-    return rows, note, title, prob, source, _name_of_probability(answer), whole, units
+    probability = _name_of_probability(answer)
+    return rows, note, title, prob, source, probability, whole, units, kinds
 
 
 def _last(estimator):
@@ -349,6 +363,40 @@ def _without_width(row):
     return entry, mean, (np.nan, np.nan), errors, np.nan, *more
 
 
+def _warnings_of(fitted):
+    posterior = getattr(fitted, "posterior_", None)
+    return [] if posterior is None else (posterior.attrs.get("warnings") or "").splitlines()
+
+
+def _kinds_of(fitted, X, fit_params):
+    """What the numbers of an answer may be of, where an estimator can tell: its senses."""
+    kinds = getattr(fitted, "_kinds", None)
+    if kinds is None:
+        return None
+    with warnings.catch_warnings():
+        # those of reading the data are the fit's
+        warnings.simplefilter("ignore")
+        return kinds(X, **fit_params)
+
+
+def _told_apart(found, of_own):
+    """Answers with a note where what they may be of is other than with the own setting.
+
+    Without it, than with the first that has an answer. And which these are, a list of bool.
+    """
+    known = [i for i, one in enumerate(found) if one[8] is not None]
+    own = next((i for i in known if of_own[i]), None)
+    first = known[0] if own is None and known else own
+    whose = "the first setting" if own is None else "the own setting"
+    told, apart = [], []
+    for i, (rows, note, *rest) in enumerate(found):
+        compared = i in known and i != first
+        text = found[first][8].unlike(rest[6], whose) if compared else ""
+        told.append((rows, " ".join(filter(None, [text, note])), *rest))
+        apart.append(bool(text))
+    return told, apart
+
+
 def _fitted(estimator, X, fit_params):
     """The estimator, fitted to the end."""
     fitted = estimator.fit(X, **fit_params)
@@ -362,7 +410,7 @@ def _fitted(estimator, X, fit_params):
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
     row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
-    return [row], note, *[None] * 6
+    return [row], note, *[None] * 7
 
 
 def _tell_turn(turn):

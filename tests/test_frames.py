@@ -185,3 +185,28 @@ def test_frames_of_counts(frame):
     assert topics.words_.tolist() == WORDS
     assert topics.feature_names_in_.tolist() == WORDS
     np.testing.assert_array_equal(topics.transform(counts).shape, (20, 2))
+
+
+def test_names_of_columns_are_those_of_feature_names(frame):
+    """A matrix without names, words by feature_names, then frames: no warning, no silent mixing."""
+    options = {"feature_names": WORDS, "random_state": 0}
+    models = [
+        BayesianSGNS(2, **SHORT, prior_precision=0.1, feature_names=WORDS),
+        DiSCSenseModel(2, solver="map", n_starts=1, tol=1e-2, **options),
+        GaussianLDA(2, embedding=VECTORS, solver="map", tol=1e-2, **options),
+    ]
+    named = {word: COUNTS[:, i] for i, word in enumerate(WORDS)}
+    turned = frame({word: named[word] for word in WORDS[::-1]})
+    other = frame({f"{word}s" if i == 0 else word: x for i, (word, x) in enumerate(named.items())})
+    fewer = frame({word: named[word] for word in WORDS[1:]})
+    for model in models:
+        model.fit(COUNTS)
+        expected = model.transform(COUNTS)
+        np.testing.assert_array_equal(model.transform(frame(named)), expected)
+        with pytest.raises(ValueError, match="feature_names.*in another order: use X.list"):
+            model.transform(turned)
+        np.testing.assert_array_equal(model.transform(turned[list(model.feature_names)]), expected)
+        with pytest.raises(ValueError, match=f"not among them, such as '{WORDS[0]}s' and 1 of the"):
+            model.transform(other)
+        with pytest.raises(ValueError, match=f"got 1 of them missing, such as '{WORDS[0]}'"):
+            model.transform(fewer)

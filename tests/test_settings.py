@@ -11,10 +11,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS, over_settings, regress
+from skbayesembed import BayesianSGNS, DiSCSenseModel, over_settings, regress
 from skbayesembed.common.warnings import note_user
 from skbayesembed.posterior.deciding import surely
 from skbayesembed.posterior.over_settings import OverSettings
+from skbayesembed.senses.kinds import SenseKinds
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -490,3 +491,45 @@ def test_distances_of_settings_are_not_compared():
     verdicts.pop(3)
     table = over_settings(model, texts, question, {"window": [2, 3]}, own=False)
     np.testing.assert_allclose(table.threshold, [0.2, np.nan])
+
+
+def test_senses_of_settings_are_held_against_those_of_the_own_one():
+    kinds = ["river water flood", "money loan account", "chair sit wood"]
+    texts = [kinds[k] for k in (0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2)] * 5
+    model = DiSCSenseModel(3, solver="map", n_starts=4, random_state=0)
+    years = np.repeat([1810, 1811], 30)
+    model.fit(texts, times=years)
+    model.posterior_.attrs["warnings"] = "A warning of long ago."
+    grid = {"n_senses": [2], "tol": [1e-8, 1e-9]}
+
+    def ask(fitted):
+        return fitted.prevalence_change(0, 1810, 1811)
+
+    table = over_settings(model, texts, ask, grid, own="fitted", times=years)
+    assert table.own.tolist() == [True, False, False]
+    assert table.notes[0] == "A warning of long ago."
+    for note in table.notes[1:]:
+        assert "The senses are others than with the own setting: matched, they agree on" in note
+    assert "In 2 settings the senses are not those of" in table.sentence
+    same = over_settings(model, texts, ask, {"tol": [1e-9]}, own="fitted", times=years)
+    assert same.notes[1] == "" and "the senses" not in same.sentence
+
+
+def test_senses_of_two_fits():
+    sure = np.eye(3)[:, np.repeat([0, 1, 2], [50, 30, 20])]
+    own = SenseKinds(sure)
+    assert own.unlike(SenseKinds(0.9 * sure), "X") == ""
+    turned = own.unlike(SenseKinds(sure[[1, 0, 2]]), "X")
+    assert turned == (
+        "The senses have other numbers than with X: its sense 0 is nearest to sense 1 there and "
+        "its sense 1 is nearest to sense 0 there."
+    )
+    # the first two as one
+    fewer = own.unlike(SenseKinds(np.stack([sure[0] + sure[1], sure[2]])), "X")
+    assert (
+        "agree on 70 % of the snippets; its sense 1 is nearest to sense 2 there. Answers" in fewer
+    )
+    # and back: what is added to the other side has no number there
+    more = SenseKinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
+    assert "agree on 70 % of the snippets; its sense 2 is nearest to sense 1 there." in more
+    assert own.unlike(SenseKinds(sure[:, :90]), "X") == ""

@@ -31,6 +31,22 @@ _DRIFT = 1e-3
 ACCEPTANCE_LIMIT = 0.2
 
 
+def beyond(value: float, limit: float) -> str:
+    """A value above a limit as text, with as many digits as show that it is above.
+
+    Examples
+    --------
+    >>> from skbayesembed.common.mixing import beyond
+    >>> beyond(1.0524, 1.05), beyond(1.0502, 1.05), beyond(1.2345, 1.05)
+    ('1.052', '1.0502', '1.23')
+    """
+    for digits in range(3, 16):
+        text = f"{value:.{digits}g}"
+        if float(text) > limit:
+            break
+    return text
+
+
 def warn_unless_mixed(
     rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT, message: str | None = None
 ) -> float:
@@ -63,7 +79,8 @@ def warn_unless_mixed(
     largest = float(known.max()) if known.size else float("nan")
     if largest > limit:
         usual = (
-            f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3g}, "
+            f"The chains have not mixed: the largest split R-hat of {what} is "
+            f"{beyond(largest, limit)}, "
             f"above {limit}. Raise warmup and draws."
         )
         warn_user(message or usual, ConvergenceWarning)

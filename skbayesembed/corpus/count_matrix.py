@@ -33,6 +33,11 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     ------
     ValueError
         If an entry is negative or not finite, or columns are not those noted.
+
+    Notes
+    -----
+    Names of columns are compared as scikit-learn does, also with ``feature_names`` if ``fit`` saw a
+    matrix without names.
     """
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     try:
@@ -41,8 +46,13 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
             if reset is None:
                 X = check_array(X, input_name="X", estimator=estimator, **options)
             else:
+                if not reset and _check_given_names(estimator, X):
+                    # without its names, of which scikit-learn would say that fit saw none
+                    X = check_array(X, input_name="X", estimator=estimator, **options)
                 X = validate_data(estimator, X, reset=reset, **options)
     except (TypeError, ValueError, OverflowError) as error:
+        if "features, but" in str(error):
+            raise ValueError(f"{error} {_how_to_count(estimator)}") from error
         raise _about_x(error) from error
     X = sparse.csr_array(X, copy=True)
     if X.nnz and X.data.min() < 0:
@@ -54,6 +64,57 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def _check_given_names(estimator, X):
+    """Whether columns have names and those of ``fit`` have names by ``feature_names`` alone.
+
+    Raises
+    ------
+    ValueError
+        If these names, or their orders, differ.
+    """
+    given = getattr(estimator, "feature_names", None)
+    names = getattr(X, "columns", None)
+    if given is None or names is None or hasattr(estimator, "feature_names_in_"):
+        return False
+    given, names = [str(name) for name in given], list(names)
+    if not all(isinstance(name, str) for name in names):
+        # numbers are no names, as in scikit-learn
+        return False
+    if names != given:
+        raise ValueError(
+            f"the columns of X must be named as in feature_names, in this order; got "
+            f"{_difference(names, given)}."
+        )
+    return True
+
+
+def _difference(names, given):
+    """How names differ from those that were given, in words."""
+    known, present = set(given), set(names)
+    unknown = [name for name in names if name not in known]
+    missing = [name for name in given if name not in present]
+    parts = []
+    if unknown:
+        parts.append(f"{len(unknown)} that are not among them, such as {unknown[0]!r}")
+    if missing:
+        parts.append(f"{len(missing)} of them missing, such as {missing[0]!r}")
+    if parts:
+        return " and ".join(parts)
+    if len(names) > len(given):
+        return f"{len(names)} columns for {len(given)} names"
+    return "the same names in another order: use X[list(model.feature_names)]"
+
+
+def _how_to_count(estimator):
+    """What makes a matrix with the columns of ``fit``."""
+    names = "feature_names_in_" if hasattr(estimator, "feature_names_in_") else "feature_names"
+    words = f"model.{names}" if getattr(estimator, names, None) is not None else "words of fit"
+    how = f"CountVectorizer(vocabulary={words})"
+    if hasattr(estimator, "n_senses"):
+        how = f"extract_snippets(..., vocabulary={words})"
+    return f"Columns must be those of fit, in their order: {how} counts in these."
 
 
 def _about_x(error):

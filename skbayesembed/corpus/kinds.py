@@ -81,7 +81,10 @@ def input_kind(X: Any) -> str:
     if sparse.issparse(X):
         return "counts"
     if isinstance(X, Mapping | Set):
-        raise TypeError(f"{_ALLOWED}, got a {type(X).__name__}, which has no order of documents.")
+        hint = " Pass its counts, X.counts." if isinstance(X, Mapping) and "counts" in X else ""
+        raise TypeError(
+            f"{_ALLOWED}, got a {type(X).__name__}, which has no order of documents.{hint}"
+        )
     if hasattr(X, "__next__"):
         raise TypeError(f"{_ALLOWED}, got an iterator; wrap it: list(X).")
     if hasattr(X, "dtypes") and hasattr(X, "columns"):

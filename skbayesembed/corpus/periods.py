@@ -9,7 +9,7 @@ import numpy as np
 
 from ..common.checks import check_integer
 from ..common.warnings import warn_user
-from .times import LARGEST_TIME, Times, check_times, read_line, said, time_in
+from .times import LARGEST_TIME, Times, check_times, read_line, said, said_date, time_in
 
 # Shorter gaps have no precision of their own.
 _LEAST_GAP = 1e-100
@@ -18,6 +18,8 @@ _MOST_PERIODS = 1000
 
 # Periods that messages name.
 _NAMED = 5
+# Calendar years without data that are worth a warning, if they are a quarter of all.
+_MANY_YEARS = 10
 
 
 def find_two(periods, start, end):
@@ -50,8 +52,9 @@ class Periods:
         Names of the periods: integers; times; or for bins, the first and the last whole number,
         such as ``"1810-1829"``, if all times learned are whole (``"-700 to -601"`` if one is
         negative), and for dates if all edges are whole years; otherwise the edges, such as
-        ``"[1810.5, 1830.5)"``. The name of the last bin includes its end if a time learned is equal
-        to it, and otherwise stops at the whole number before it.
+        ``"[1810.5, 1830.5)"``, or, of dates, ``"[1810-04-01, 1830-07-01)"``. The name of the last
+        bin includes its end if a time learned is equal to it, and otherwise stops at the whole
+        number before it.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers, years or times, or the midpoints of the periods; for dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
@@ -60,6 +63,8 @@ class Periods:
         Whether every period is a single time, at any distance from the next.
     years : bool
         Whether every period is a calendar year of dates; any time in the year belongs to it.
+    dates : bool
+        Whether the times learned were dates, which messages then name.
 
     Examples
     --------
@@ -82,6 +87,7 @@ class Periods:
     gaps: np.ndarray
     exact: bool = False
     years: bool = False
+    dates: bool = False
 
     @classmethod
     def learn(cls, times: Times, n_periods: int | None = None, bins: Times | None = None) -> Self:
@@ -122,12 +128,13 @@ class Periods:
         if n_periods is not None and bins is not None:
             raise ValueError("n_periods and bins exclude each other: give one of them.")
         if bins is not None:
-            periods = cls._of_edges(_check_bins(bins), times, dates)
+            edges, by_date = _check_bins(bins)
+            periods = cls._of_edges(edges, by_date, times, dates)
             periods.index(times)
             return periods
         low, high = times.min(), times.max()
         if n_periods is not None:
-            return cls._of_edges(_equal_widths(low, high, n_periods), times, dates)
+            return cls._of_edges(_equal_widths(low, high, n_periods), dates, times, dates)
         return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
     @classmethod
@@ -169,12 +176,18 @@ class Periods:
         return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
-    def _of_edges(cls, edges, times, dates):
+    def _of_edges(cls, edges, by_date, times, dates):
+        """Bins, called by dates if their edges are ``by_date``; ``dates`` are what times are."""
         centres = edges[:-1] + np.diff(edges) / 2
         labels = None
         if np.all((edges if dates else times) == np.round(edges if dates else times)):
             labels = _whole_labels(edges, times.max() == edges[-1])
-        return cls(len(centres), edges, labels or _edge_labels(edges), centres, np.diff(centres))
+        labels = labels or _edge_labels(edges, by_date)
+        return cls(len(centres), edges, labels, centres, np.diff(centres), dates=bool(dates))
+
+    def _said(self, time):
+        """A time in a message, as a date where times are dates."""
+        return said_date(time) if self.dates else said(time)
 
     @classmethod
     def _of_years(cls, times):
@@ -256,8 +269,9 @@ class Periods:
         outside = (times < ends[0]) | (times > ends[-1])
         if outside.any():
             raise ValueError(
-                f"times must be from {said(ends[0])} to {said(ends[-1])}, the periods known, "
-                f"got {said(times[outside][0])}; bins can cover times that have no data."
+                f"times must be from {self._said(ends[0])} to {self._said(ends[-1])}, the periods "
+                f"known, got {self._said(times[outside][0])}; bins can cover times that have no "
+                "data."
             )
         if self.edges is not None:
             found = np.searchsorted(self.edges, times, side="right") - 1
@@ -414,12 +428,13 @@ def check_order(times: Times, n: int) -> np.ndarray:
 def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
     """Warn of periods of equal length that hold none of the times they were made of.
 
-    One time with a digit too many leaves most of them empty.
+    One time with a digit too many leaves most of them empty. Of calendar years, warn where ten or
+    more, and a quarter of all, are empty.
 
     Parameters
     ----------
     periods : Periods
-        Of ``n_periods``.
+        Of ``n_periods``, or of years.
     times : ndarray of shape (n,)
         As `check_times` reads them.
 
@@ -436,15 +451,19 @@ def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
     '1 of 3 periods holds no times'
     """
     empty = np.flatnonzero(np.bincount(periods.index(times), minlength=periods.n_periods) == 0)
-    if not empty.size:
+    few = empty.size < max(_MANY_YEARS, periods.n_periods / 4)
+    if not empty.size or (periods.years and few):
         return
     named = [str(periods.labels[t]) for t in empty[:_NAMED]]
     more = "" if empty.size <= _NAMED else f" and {empty.size - _NAMED} more"
+    how = "They are of equal length", "take fewer n_periods, or bins="
+    if periods.years:
+        how = "Each year is a period", "give bins= or n_periods="
+    show = said_date if periods.years else periods._said
     warn_user(
         f"{empty.size} of {periods.n_periods} periods {'hold' if empty.size > 1 else 'holds'} no "
-        f"times: {', '.join(named)}{more}. They are of equal length, from {said(times.min())} to "
-        f"{said(times.max())}: is one of these a mistake? If it is none, take fewer n_periods, or "
-        "bins=.",
+        f"times: {', '.join(named)}{more}. {how[0]}, from {show(times.min())} to "
+        f"{show(times.max())}: is one of these a mistake? If it is none, {how[1]}.",
         UserWarning,
     )
 
@@ -453,12 +472,13 @@ def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
 
 
 def _check_bins(bins):
-    edges, _ = read_line(bins, "bins")
+    """Edges as numbers, and whether they were dates."""
+    edges, dates = read_line(bins, "bins")
     if len(edges) < 2 or np.any(np.diff(edges) <= 0):
         raise ValueError(
             f"bins must be two or more increasing ends of periods, got {edges.tolist()}."
         )
-    return edges
+    return edges, dates
 
 
 def _equal_widths(low, high, n_periods):
@@ -486,9 +506,12 @@ def _whole_labels(edges, end_is_a_time):
     return [str(a) if a == b else f"{a}{to}{b}" for a, b in pairs]
 
 
-def _edge_labels(edges):
-    """Names of bins, as in ``"[1810, 1830)"``."""
-    names = _names(edges)
+def _edge_labels(edges, dates=False):
+    """Names of bins, as in ``"[1810, 1830)"``; of dates as in ``"[1810-04-01, 1830-07-01)"``."""
+    names = [said_date(edge) for edge in edges] if dates else _names(edges)
+    if len(set(names)) < len(names):
+        # of times of one day
+        names = _names(edges)
     last = len(names) - 2
     pairs = zip(names[:-1], names[1:], strict=True)
     return [f"[{a}, {b}{']' if t == last else ')'}" for t, (a, b) in enumerate(pairs)]

@@ -34,6 +34,8 @@ _SPANS = {
 }
 # Whole numbers between these that are all dates, as YYYYMMDD, are taken for such.
 _FIRST_BASIC, _LAST_BASIC = 10000101, 29991231
+# Of a day, what is lost where it is a share of a year.
+_ROUNDING = 1e-6
 
 
 def check_times(times: Times, n: int | None = None) -> np.ndarray:
@@ -87,6 +89,22 @@ def time_in(text):
 def said(time):
     """A time in a message."""
     return f"{time:.10g}"
+
+
+def said_date(time):
+    """A time of dates, in years, as the date that it is of.
+
+    Examples
+    --------
+    >>> from skbayesembed.corpus.times import check_times, said_date
+    >>> [said_date(t) for t in check_times(["1793-12-01", "2000-02-29", "1999-12-31"])]
+    ['1793-12-01', '2000-02-29', '1999-12-31']
+    """
+    year = np.datetime64(int(np.floor(time)) - 1970, "Y")
+    days = ((year + 1).astype("datetime64[D]") - year.astype("datetime64[D]")).astype(int)
+    # of whole days rounding leaves a little less
+    day = int((time - np.floor(time)) * days + _ROUNDING)
+    return str(year.astype("datetime64[D]") + min(day, int(days) - 1))
 
 
 # ---------------------------------------------------------------------------------------------

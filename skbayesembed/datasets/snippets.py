@@ -11,13 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
 
 from ..common.checks import check_bool, check_forms, check_integer
+from ..common.warnings import warn_user
 from ..corpus.periods import check_times
 from ..corpus.text import (
     Analyzer,
     Corpus,
     build_corpus,
+    distinct_words,
     document_counts,
     input_kind,
+    keep_tokens,
     make_analyzer,
     materialise,
     restrict,
@@ -44,6 +47,7 @@ def extract_snippets(
     analyzer: str | Analyzer = "word",
     lowercase: bool = True,
     token_pattern: str = r"(?u)\b\w\w+\b",
+    vocabulary: Iterable[str] | None = None,
 ) -> Snippets:
     r"""Extract the snippets around a target word from a corpus.
 
@@ -57,7 +61,8 @@ def extract_snippets(
     documents : iterable of str or of lists of str
         Texts, or token lists (of lemmas, for example), one for each document.
     target : str or sequence of str
-        The target word, or all its forms. Lower-cased if the documents are.
+        The target word, or all its forms. Lower-cased if the documents are. Each is one token, no
+        phrase and no pattern; join phrases in the texts first (see the guide's recipes).
     window : int, default=14
         Number of tokens on both sides together, even: 14 means 7 before and 7 after.
     times : array-like of shape (n_documents,) or None, default=None
@@ -84,6 +89,10 @@ def extract_snippets(
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token (only for ``analyzer="word"``). What does not match takes up
         no position in the window; with the default, these are words of one letter.
+    vocabulary : iterable of str or None, default=None
+        Keep exactly these words, in this order, such as the ``words`` of other snippets or the
+        ``feature_names`` of a model that is to read these. ``min_count`` and ``max_features`` are
+        then not used.
 
     Returns
     -------
@@ -94,7 +103,8 @@ def extract_snippets(
         counts : csr_array of shape (n_snippets, n_words)
             How often each word occurs in each snippet; rows may be empty.
         words : ndarray of str of shape (n_words,)
-            The words, by descending frequency over all snippets, then alphabetically.
+            The words, by descending frequency over all snippets, then alphabetically; or the
+            ``vocabulary``.
         snippets : list of str
             The words kept of each snippet, in the order of the text, joined by spaces.
         passages : list of str
@@ -123,6 +133,11 @@ def extract_snippets(
         If the target does not occur, no word is left, ``times``, ``genres`` or ``units`` have the
         wrong length, a time or a unit is missing, a time is neither number nor date, or an option
         is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If a form of the target does not occur.
 
     Notes
     -----
@@ -179,16 +194,17 @@ def extract_snippets(
         check_none_missing(units, "documents")
 
     centres = np.flatnonzero(np.isin(corpus.ids, _ids(corpus.words, forms)))
-    if not centres.size:
-        raise ValueError(f"target must occur in the documents, but {_quoted(forms)} does nowhere.")
+    _check_found(forms, corpus.words, analyze)
     document = np.searchsorted(corpus.offsets, centres, side="right") - 1
     half = int(window) // 2
     ids, offsets = _windows(corpus, centres, document, half, _ids(corpus.words, stops))
     if not ids.size:
         raise ValueError("no word is left: there are no tokens but stop words around the target.")
-    kept = restrict(
-        _ranked(ids, offsets, corpus.words), min_count=min_count, max_features=max_features
-    )
+    if vocabulary is None:
+        kept = _ranked(ids, offsets, corpus.words)
+        kept = restrict(kept, min_count=min_count, max_features=max_features)
+    else:
+        kept = _of_vocabulary(ids, offsets, corpus.words, distinct_words(vocabulary))
     positions = centres - corpus.offsets[document]
     pattern = token_pattern if texts and not callable(analyzer) else None
     passages, sentences = _quotations(corpus, documents, document, positions, half, pattern, lower)
@@ -278,6 +294,34 @@ def _ranked(ids, offsets, words):
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return Corpus(rank[ids], offsets, words[order], frequency[order])
+
+
+def _of_vocabulary(ids, offsets, words, vocabulary):
+    """Corpus of the snippets with these words alone, in this order."""
+    place = {word: i for i, word in enumerate(vocabulary.tolist())}
+    new = np.array([place.get(word, -1) for word in words.tolist()], dtype=np.int32)[ids]
+    new, offsets = keep_tokens(new, offsets, new >= 0)
+    return Corpus(new, offsets, vocabulary, np.bincount(new, minlength=vocabulary.size))
+
+
+def _check_found(forms, words, analyze):
+    """Raise a ValueError if no form of the target occurs; warn of those that do not."""
+    known = set(words.tolist())
+    missing = [form for form in dict.fromkeys(forms) if form not in known]
+    if not missing:
+        return
+    several = [form for form in missing if analyze is not None and list(analyze(form)) != [form]]
+    hint = ""
+    if several:
+        hint = (
+            f" {several[0]!r} is not one token of these texts, and a target is one, no phrase and "
+            "no pattern: join phrases in the texts first, as national_bank."
+        )
+    if len(missing) == len(set(forms)):
+        raise ValueError(
+            f"target must occur in the documents, but {_quoted(forms)} does nowhere.{hint}"
+        )
+    warn_user(f"target has forms that do not occur: {_quoted(missing)}.{hint}", UserWarning)
 
 
 def _joined(corpus):

@@ -17,6 +17,7 @@ from ..common.checks import check_integer
 from ..common.files import npz_path
 from ..common.memory import note_size
 from ..common.warnings import warn_user
+from ..posterior.worst import facts_on_worst
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
 from .word_vectors import WordVectors
@@ -42,6 +43,8 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     if draws is not None and estimator.posterior_.attrs["solver"] != "map":
         thinned = estimator.posterior_.thinned(draws)
         fewer = thinned is not estimator.posterior_
+        if fewer:
+            thinned.attrs |= facts_on_worst(estimator.posterior_)
         instead[id(estimator.posterior_)] = thinned
     writer = Writer(instead, fewer)
     parameters, left_out = _parameters(estimator)
@@ -180,10 +183,12 @@ class SaveMixin:
             one is complete.
         draws : int, optional
             Keep about this many draws of the posterior, evenly spaced, at least 100; all by
-            default. Posterior means and standard deviations still cover all draws. With 0, none are
-            kept, and everything that needs draws (intervals of the posterior, ``score``, topics and
-            senses of new documents) raises a KeyError that says so. A point estimate
-            (``solver="map"``) is kept as it is.
+            default. Posterior means and standard deviations still cover all draws; intervals and
+            changes are of the draws that are kept, and differ a little, as a line below tables
+            says. ``report()`` has the R-hat and effective sample sizes of all draws. With 0, none
+            are kept, and everything that needs draws (intervals of the posterior, ``score``, words
+            of senses, topics and senses of new documents) raises a KeyError that says so. A point
+            estimate (``solver="map"``) is kept as it is.
 
         Raises
         ------

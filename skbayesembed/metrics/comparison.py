@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..posterior.psis import MOST_PARAMETERS
 from ..posterior.results import note_on_score
 from ..posterior.tables import Column, Table
 
@@ -22,9 +23,9 @@ _ERRORS = 2.0
 PAIR = "pair of words"
 # Names of models in the line below the table.
 _MOST_NAMES = 5
-# Share of observations with a bad Pareto k, and effective parameters for each observation, above
-# which a sum is no estimate of what left-out observations would say.
-_MOST_BAD, _MOST_PARAMETERS = 0.02, 0.2
+# Share of observations with a bad Pareto k above which a sum is no estimate of what left-out
+# observations would say.
+_MOST_BAD = 0.02
 # Verdicts where there is none, the first that holds.
 _WITHHELD = ("not reliable", "not mixed", "one of several modes")
 
@@ -108,7 +109,7 @@ class Comparison(Table):
     def reliable(self) -> np.ndarray:
         """Whether scores are reliable estimates, an ndarray of bool of shape (n_models,)."""
         # what is not known is NaN, and speaks against none
-        return ~((self.bad_share > _MOST_BAD) | (self.p_share > _MOST_PARAMETERS))
+        return ~((self.bad_share > _MOST_BAD) | (self.p_share > MOST_PARAMETERS))
 
     @property
     def gain(self) -> np.ndarray:
@@ -257,8 +258,8 @@ class Comparison(Table):
         reasons = []
         if (self.bad_share > _MOST_BAD).any():
             reasons.append(f"bad k above {100 * _MOST_BAD:g} %")
-        if (self.p_share > _MOST_PARAMETERS).any():
-            reasons.append(f"more than {_MOST_PARAMETERS:g} effective parameters per observation")
+        if (self.p_share > MOST_PARAMETERS).any():
+            reasons.append(f"more than {MOST_PARAMETERS:g} effective parameters per observation")
         return " or ".join(reasons)
 
     def _series(self):

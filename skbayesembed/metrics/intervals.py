@@ -68,6 +68,12 @@ def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
         If the shapes differ or are not (..., 2), there is no interval, an end is NaN, or a lower
         end is above its upper end.
 
+    Notes
+    -----
+    Wide intervals overlap whatever they are of: where they cover half of all possible values, the
+    share is near 1 for models that disagree, too. It speaks against agreement if it is low, and
+    for it only if intervals are narrow. Look at their widths, and at the differences of the means.
+
     Examples
     --------
     >>> from skbayesembed.metrics import interval_overlap

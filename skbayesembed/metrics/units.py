@@ -95,6 +95,11 @@ def score_units(
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     units = np.arange(n) if units is None else units
     labels, index = _one_each("units", units, n, labels=True)
+    if labels.size < 2:
+        raise ValueError(
+            f"units must be two or more, of which some are held out, got {labels.size} "
+            f"({labels.tolist()!r})."
+        )
     if labels.size < cv:
         raise ValueError(f"cv must be at most the number of units, {labels.size}, got {cv}.")
     given = {name: _one_each(name, values, n) for name, values in covariates.items()}

@@ -29,6 +29,25 @@ _FIRST = 3
 _FITS, _TRIES = 24, 4
 # Height of a line in inches, relative to points.
 _INCHES = _LINE / 72.0
+# Lines of a long name.
+_MOST_LINES = 3
+
+
+def wrapped(name: str, letters: int) -> str:
+    r"""A long name in lines of at most so many letters; what is beyond three lines is cut.
+
+    Examples
+    --------
+    >>> from skbayesembed.plotting.labels import wrapped
+    >>> wrapped("a financial institution of the state", 21)
+    'a financial\ninstitution of the\nstate'
+    >>> wrapped("bank", 21)
+    'bank'
+    """
+    if len(name) <= letters:
+        return name
+    lines = textwrap.wrap(name, letters, max_lines=_MOST_LINES, placeholder=" ...")
+    return "\n".join(lines)
 
 
 def topic_labels(words, names, *, numbered=True):

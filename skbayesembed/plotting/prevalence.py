@@ -13,7 +13,7 @@ from ..posterior.naming import joint
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
 from .canvas import Display, can, legend_above, names_for, numbers_of, styles
-from .labels import label_times
+from .labels import label_times, wrapped
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
@@ -24,6 +24,8 @@ _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
 _OUTSIDE = "crosses outside bands: the units seen differ\nfrom the mean over all units; report both"
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
+# Letters of a line of a name that is given.
+_WRAPPED = 44
 
 
 class PrevalenceDisplay(Display):
@@ -232,12 +234,14 @@ class PrevalenceDisplay(Display):
                 f"senses must not hold lists here, got {senses!r}: the band of a sum needs draws, "
                 "which the table does not have. Pass them to from_estimator or prevalence_info."
             )
-        chosen, names, rows = self._chosen(genres), self._names(), _rows_of(found)
+        chosen, rows = self._chosen(genres), _rows_of(found)
+        names = [wrapped(name, _WRAPPED) for name in self._names()]
         shown = numbers_of(senses, len(rows), "sense", self._known())
         kinds = list(islice(styles(), max(map(max, rows)) + 1))
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
-        height = _PANEL * len(chosen) + _LINE * (len(shown) + 2 * outside) + _ABOVE
+        lines = sum(1 + names[k].count("\n") for k in shown) + 2 * outside
+        height = _PANEL * len(chosen) + _LINE * lines + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_, self.crosses_, marks = [], [], [], []
         for axes, genre in zip(panels, chosen, strict=True):

@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
 from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
+from .labels import wrapped
 from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
@@ -18,6 +20,8 @@ _TICK, _BAR, _PALE = 6.0, 4.0, 0.5
 # Room beside the outermost ends, as a share of the axis; below this share of the largest
 # probability, the smallest is near zero.
 _ROOM, _NEAR = 0.06, 0.3
+# Letters of a line of a title, and the height of a further line, in inches.
+_LETTERS, _LINE = 19, 0.13
 # Panels side by side, where there are few and where there are many.
 _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
@@ -93,11 +97,13 @@ class WordsDisplay(Display):
         found = self.result
         known = getattr(found, "names", None)
         chosen = numbers_of(chosen, len(found.words), self._what, known)
-        names = self._names()
+        names = [wrapped(name, _LETTERS) for name in self._names()]
         most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
         n_columns = min(len(chosen), most)
         n_rows = -(-len(chosen) // n_columns)
-        height = n_rows * (ROW * 0.8 * found.words.shape[1] + _AROUND) + _BELOW
+        lines = max(names[k].count("\n") for k in chosen)
+        around = _AROUND + lines * _LINE
+        height = n_rows * (ROW * 0.8 * found.words.shape[1] + around) + _BELOW
         if ax is None:
             panels = self._open(None, height, n_rows, n_columns, width=WIDTH * most / 2)
             for axes in panels[len(chosen) :]:
@@ -123,6 +129,8 @@ class WordsDisplay(Display):
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
+        order = notes_on_rank(getattr(found, "rank", "probable"))
+        label += "".join(f"\n{note.strip('()')}" for note in order)
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
         else:

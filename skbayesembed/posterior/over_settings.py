@@ -54,6 +54,12 @@ PROBABILITIES = {
     "prob_nearest": "P(nearest)",
 }
 
+# Of settings whose senses are others, in sentences.
+_OTHERS = (
+    "In {} the senses are not those of the setting that they are compared with, or have other "
+    "numbers, so that answers may be about another sense (see the notes)"
+)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OverSettings(Table):
@@ -131,6 +137,8 @@ class OverSettings(Table):
     of_units: int | None = None
     units_name: str | None = None
     sources: list[str | None] | None = None
+    # Rows whose senses have other numbers than those of the own setting, or are others.
+    _of_others: np.ndarray | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -169,6 +177,8 @@ class OverSettings(Table):
         # a line on changes is of several
         told = self._decided(rows) if rows.size > 1 else []
         parts = [text, capital("; ".join(told))] if told else [text]
+        others = 0 if self._of_others is None else np.count_nonzero(self._of_others[rows])
+        parts += [_OTHERS.format(number_of(others, "setting"))] if others else []
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
         parts += [capital(line) for line in self._on_sources()]
         return ended(". ".join(parts), self.source, found=self, several=True)

@@ -13,6 +13,7 @@ from . import summary as summaries
 from .datatree import data_tree
 from .entries import SummaryMixin
 from .running_moments import RunningMoments, check_moments
+from .sources import THINNED_FROM
 from .storing import StoringMixin
 from .summary import hdi_interval
 from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
@@ -384,7 +385,8 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         -------
         Posterior
             The same object if it has no more draws than that. Statistics of draws are kept, except
-            for rows that were recorded by name.
+            for rows that were recorded by name. ``attrs["thinned_from"]`` is the number of draws
+            in each chain before, and tables say that there are fewer.
 
         Raises
         ------
@@ -423,7 +425,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
             moments=self.moments | moments,
             dims={name: dims for name, dims in self.dims.items() if name in {*self, *stats}},
             coords=self.coords,
-            attrs=self.attrs,
+            attrs={THINNED_FROM: self.n_draws} | self.attrs,
         )
         found.approximation = self.approximation
         return found
@@ -476,7 +478,8 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
                     "which this needs. Save the fitted model again with draws=None, all of them, "
                     "or draws=100 or more where there are as many, or fit it again. What is a mean "
                     "of the posterior needs none: mean, std and summary of posterior_, and "
-                    "attributes such as rho_, prevalence_ and components_."
+                    "attributes such as rho_, prevalence_ and components_; words of senses need "
+                    "draws, as their probabilities are means over draws."
                 )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 

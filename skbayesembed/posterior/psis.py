@@ -8,6 +8,10 @@ from scipy.special import log_softmax
 from ..common.warnings import warn_user
 from .arviz import array_stats
 
+# Effective parameters for each observation above which a sum is no estimate of what left-out
+# observations would say.
+MOST_PARAMETERS = 0.2
+
 
 def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray, np.ndarray]:
     """Log weights that turn draws of a posterior into draws of one that leaves a datum out.
@@ -38,6 +42,28 @@ def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray
     failed = ~np.isfinite(log_weights).all(axis=1)
     log_weights[failed] = log_softmax(-density[failed], axis=1)
     return log_weights, pareto_k
+
+
+def notes_on_parameters(n_parameters: float, n: int, what: str, instead: str) -> list[str]:
+    """Line below a score with too many effective parameters for its observations, or none.
+
+    Parameters
+    ----------
+    n_parameters : float
+        ``p_loo`` or ``p_waic``.
+    n : int
+        Number of observations.
+    what : str
+        What an observation is called.
+    instead : str
+        What to do.
+    """
+    if not n_parameters > MOST_PARAMETERS * n:
+        return []
+    return [
+        f"({n_parameters / n:.2g} effective parameters per {what}, above {MOST_PARAMETERS:g}: elpd "
+        f"is not reliable, whatever Pareto k says; {instead})"
+    ]
 
 
 def warn_of_tails(what: str, good_k: float, instead: str) -> None:

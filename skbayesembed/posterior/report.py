@@ -10,15 +10,12 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
-from .entry_table import entry_labels
-from .naming import shares_called
-from .sources import interval_label, is_by_units, name_of_units, source_of
-from .summary import ess, rhat
-from .tables import Column, Table
+from .sources import THINNED_FROM, interval_label, is_by_units, name_of_units, source_of
+from .tables import Column, Table, share_of
+from .worst import NOT_KNOWN, worst_of
 
 # Packages whose versions results depend on.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
@@ -26,7 +23,6 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
 _WITH_ROWS = ("random_state", "embedding")
 # Letters of the value of a parameter.
 _LETTERS = 60
-_NOT_KNOWN = "not known"
 _UNITS_LATER = "does not apply (units are passed to effects)"
 # Solvers that run chains.
 _CHAINS = ("gibbs", "hmc")
@@ -96,7 +92,7 @@ def report_of(estimator: Any) -> Report:
     attrs = posterior.attrs
     rows = {
         "estimator": type(estimator).__name__,
-        "skbayesembed": attrs.get("version", _NOT_KNOWN),
+        "skbayesembed": attrs.get("version", NOT_KNOWN),
         "other versions": f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
         "random state": repr(estimator.random_state),
@@ -109,7 +105,7 @@ def report_of(estimator: Any) -> Report:
         **_chains(posterior),
         "modes": _modes(attrs),
         **_intervals(estimator, attrs),
-        "warnings of the fit": attrs.get("warnings", _NOT_KNOWN) or "none",
+        "warnings of the fit": attrs.get("warnings", NOT_KNOWN) or "none",
     }
     return Report(list(rows), [str(value) for value in rows.values()])
 
@@ -149,7 +145,7 @@ def _sizes(estimator, attrs):
     rows = getattr(estimator, "_rows_called", "documents")
     names = {rows: "n_documents", "tokens of these words": "n_tokens", "units": "n_units"}
     found = {item: attrs.get(name) for item, name in names.items()}
-    sizes = {item: _NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
+    sizes = {item: NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
              for item, n in found.items()}  # fmt: skip
     if found["units"] is not None:
         name = name_of_units(estimator)
@@ -162,7 +158,7 @@ def _sizes(estimator, attrs):
     labels = None if periods is None else ", ".join(map(str, periods.labels))
     words = getattr(estimator, "words_", None)
     return {
-        "words": _NOT_KNOWN if words is None else str(words.size),
+        "words": NOT_KNOWN if words is None else str(words.size),
         **sizes,
         "periods": labels or f"does not apply ({type(estimator).__name__})",
     }
@@ -223,16 +219,18 @@ def _chains(posterior):
     if attrs["solver"] in _CHAINS:
         chains = "1 chain" if posterior.n_chains == 1 else f"each of {posterior.n_chains} chains"
         draws = f"{attrs['draws_made']} in {chains}"
+        if THINNED_FROM in attrs:
+            draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
     rows = {
         "draws": none if attrs["solver"] == "map" else draws,
-        "converged": {True: "yes", False: "no", None: _NOT_KNOWN}[attrs["converged"]],
+        "converged": {True: "yes", False: "no", None: NOT_KNOWN}[attrs["converged"]],
     }
     names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
     steps = "1 step" if attrs["thin"] == 1 else f"{attrs['thin']} steps"
     warmup = f"{attrs['warmup']}, {steps} from draw to draw"
-    (worst, largest), (least, smallest) = _worst(posterior)
+    (worst, largest), (least, smallest) = worst_of(posterior)
     if attrs["converged"] and (largest > RHAT_LIMIT or smallest < FEW_DRAWS):
         rows["converged"] = (
             f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {FEW_DRAWS} effective "
@@ -244,45 +242,6 @@ def _chains(posterior):
     return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
 
 
-def _watched(posterior):
-    """What does not depend on the frame or on labels, draws and labels of them; None without."""
-    if "logit" in posterior.stats:
-        labels = posterior.coords["monitored_logit"]
-        return [f"P({label})" for label in labels], expit(posterior.stats["logit"])
-    if not posterior.n_draws or not {"prevalence", "counts"} & set(posterior):
-        return None
-    if "prevalence" in posterior:
-        draws = posterior["prevalence"]
-        dims = posterior.dims["prevalence"]
-        labels = entry_labels("prevalence", dims, draws.shape[2:], posterior.coords)
-        return labels, draws.reshape(*draws.shape[:2], -1)
-    sizes = posterior["counts"].sum(axis=-1)
-    shares = sizes / sizes.sum(axis=-1, keepdims=True)
-    return shares_called(posterior), shares
-
-
-def _worst(posterior):
-    """The largest R-hat and the smallest effective sample size, and what they are of.
-
-    For each a text, and the number, NaN where it is not known.
-    """
-    found = _watched(posterior)
-    known = posterior.attrs.get("max_rhat", np.nan)
-    if found is None:
-        text = _NOT_KNOWN if np.isnan(known) else f"{known:.3f}"
-        return (text, known), (_NOT_KNOWN, np.nan)
-    labels, draws = found
-    texts = []
-    for values, pick, spec in (
-        (rhat(draws, posterior.n_runs), np.nanargmax, ".3f"),
-        (ess(draws, n_runs=posterior.n_runs), np.nanargmin, ".0f"),
-    ):
-        at = None if np.isnan(values).all() else pick(values)
-        text = _NOT_KNOWN if at is None else f"{values[at]:{spec}}, of {labels[at]}"
-        texts.append((text, np.nan if at is None else float(values[at])))
-    return texts
-
-
 def _modes(attrs):
     if "n_modes" not in attrs:
         return "not searched for"
@@ -291,7 +250,7 @@ def _modes(attrs):
     matter = attrs["modes_that_matter"]
     return (
         f"{attrs['n_modes']} found, {matter} of which matter{'s' if matter == 1 else ''}; the "
-        f"heaviest has {attrs['mode_share']:.3g} of the posterior; starts that met each: "
+        f"heaviest has {share_of(attrs['mode_share'])} of the posterior; starts that met each: "
         f"{attrs['starts_by_mode']}"
     )
 

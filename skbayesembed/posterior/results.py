@@ -151,10 +151,10 @@ class Result(Bunch):
     source : str or None
         What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
-        ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). It is
-        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", other units"``
-        if it includes units that were not seen, or ``", independent"`` if ``fit`` was given no
-        units and snippets count as independent.
+        ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). Behind it:
+        ``", vectors"`` if it includes draws of word vectors, ``", thinned"`` if only some draws
+        were kept (``save(draws=)``), ``", other units"`` if it includes units that were not seen,
+        ``", independent"`` if ``fit`` was given no units and snippets count as independent.
 
     Examples
     --------

@@ -29,8 +29,8 @@ _THINGS = frozenset(
     "conversation interview session debate case court school committee group village town "
     "state region district".split()
 )
-# Differences of probabilities that are none.
-_ROUNDING = 1e-12
+# Differences of probabilities that are none, and digits with which tables print them.
+_ROUNDING, _DIGITS = 1e-12, 3
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: its intervals have no width)",
@@ -52,11 +52,15 @@ _SUFFIXES = {
 # What intervals know of besides: word vectors that were drawn, units that were not seen. What they
 # do not know of: units where ``fit`` was told of none.
 VECTORS, OTHERS, INDEPENDENT = "vectors", "other units", "independent"
+# Draws of which some alone were kept; the fact that tells how many there were in each chain.
+THINNED, THINNED_FROM = "thinned", "thinned_from"
 # In a figure.
 _CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
+    THINNED: "(from the draws that were kept, as by save(draws=), not from all that were made: "
+    "means of all draws differ a little; report() has the diagnostics of all)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
     "sampled, pass units= to fit, with solver='hmc' or 'gibbs')",
 }
@@ -80,14 +84,16 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
         ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
-        where word vectors were drawn, and ``"other units"`` or ``"independent"``, as ``of_works``
+        where word vectors were drawn, ``"thinned"`` where some draws alone were kept, and ``"other
+        units"`` or ``"independent"``, as ``of_works``
         is True or False: ``"posterior, vectors, other units"``.
     """
     if by_units:
         return "units"
     source = source_of_posterior(estimator.posterior_)
-    if source == "posterior" and hasattr(estimator, "uncertainty"):
-        return "model"
+    base, *besides = source.split(", ")
+    if base == "posterior" and VECTORS not in besides and hasattr(estimator, "uncertainty"):
+        return ", ".join(["model", *besides])
     if of_works is None or source == "point":
         return source
     return f"{source}, {OTHERS if of_works else INDEPENDENT}"
@@ -118,7 +124,9 @@ def source_of_posterior(posterior: Any) -> str:
     known = {"map": "point", "vi": "vi", "laplace": "laplace"}
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
     source = known.get(solver, of_chains)
-    return f"{source}, {VECTORS}" if posterior.n_runs > 1 else source
+    besides = [VECTORS] if posterior.n_runs > 1 else []
+    besides += [THINNED] if THINNED_FROM in posterior.attrs else []
+    return ", ".join([source, *besides])
 
 
 def note_on_lent(both: bool) -> str:
@@ -243,6 +251,15 @@ def where_few(found: Mapping[str, Any]) -> str:
     return f"{where}, or in the reference, {found['reference']}"
 
 
+def note_on_words_of_units(estimator: Any) -> list[str]:
+    """Line below tables of words of a fit with units, which its intervals do not allow for."""
+    if getattr(estimator, "units_", None) is None:
+        return []
+    name = name_of_units(estimator)
+    one = name.lower() if name and _known_plural(name) else "unit"
+    return [f"(intervals are of the model alone: words of one {one} are treated as independent)"]
+
+
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     """Line below a table with means outside their highest density intervals, or none.
 
@@ -252,7 +269,8 @@ def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     interval : ndarray of shape (..., 2)
     """
     low, high = np.moveaxis(interval, -1, 0)
-    # of a point the three are one number, up to rounding
+    # what prints as one number is not outside; of a point the three are one, up to rounding
+    mean, low, high = (np.round(x, _DIGITS) for x in (mean, low, high))
     n = np.count_nonzero((mean < low - _ROUNDING) | (mean > high + _ROUNDING))
     if n == 0:
         return []
@@ -288,7 +306,7 @@ def interval_label(
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
-    besides = [_CALLED.get(what, what) for what in besides if what != INDEPENDENT]
+    besides = [_CALLED.get(what, what) for what in besides if what not in (INDEPENDENT, THINNED)]
     suffix = _SUFFIXES.get(base, "")
     if base == "units":
         name = later_name(sampled_units(found)[1])

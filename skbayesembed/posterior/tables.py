@@ -62,6 +62,19 @@ def false_shares(probability: np.ndarray) -> np.ndarray:
     return np.cumsum(1.0 - probability) / np.arange(1, probability.size + 1)
 
 
+def share_of(value: float) -> str:
+    """A share of the posterior as text; of one that is nearly all that it is nearly all.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import share_of
+    >>> share_of(0.99967), share_of(1.0), share_of(0.123456)
+    ('>0.999', '1', '0.123')
+    """
+    text = f"{value:.3g}"
+    return ">0.999" if text == "1" and value < 1 else text
+
+
 def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> list[str]:
     """Texts of probabilities, which rounding does not make impossible or certain.
 

@@ -19,7 +19,7 @@ from ..common.estimator import (
 )
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..posterior.sources import source_of_posterior
+from ..posterior.sources import is_unmixed, source_of_posterior
 from . import inputs
 from .loo import ComparisonMixin
 from .predicting import PredictionMixin
@@ -92,7 +92,8 @@ class DiSCSenseModel(
         Edges of the periods, one more than there are periods. A time equal to an edge belongs to
         the later period, and one equal to the last edge to the last period. With neither ``bins``
         nor ``n_periods``, times are integers or dates, and each integer or calendar year from the
-        first to the last is a period.
+        first to the last is a period; ``fit`` warns if ten years or more, and a quarter of
+        all, have no snippets.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori, and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values; with ``units``,
@@ -301,6 +302,9 @@ class DiSCSenseModel(
     likelihood_power_checks_ = Learned()
     likelihood_power_unrejected_ = Learned()
 
+    # None in files of earlier versions
+    _fingerprints: tuple[str | None, str | None] | None = None
+
     def __init__(
         self,
         n_senses: int = 2,
@@ -416,7 +420,7 @@ class DiSCSenseModel(
         training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
-        found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
+        found.learned["modes_"].mixed = not is_unmixed(source_of_posterior(found.posterior))
         self._stream, self.units_name_ = None, name_of(units)
         self._note(training)
         self._set_fitted(found)
@@ -442,6 +446,7 @@ class DiSCSenseModel(
             self._works = np.column_stack([c.genres, c.periods, c.works, c.counts]).astype(np.int64)
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
+        self._fingerprints = training.fingerprints
 
     @told_of_compiling
     def estimate_cost(

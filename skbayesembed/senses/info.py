@@ -14,11 +14,18 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .embedding import asides_of
 from .predict import word_draws
+from .prevalences import draws_of
 
 _CHANGED = (
-    "(words of sense {} have less in common in the first and last period than two senses have: it "
-    "may hold another sense at each time; read its snippets of both, representative_snippets("
-    "period=))"
+    "(sense {}: lasting is below overlap, so its words change more from the first period to the "
+    "last than they differ from those of the nearest sense. It may be one sense of the word early "
+    "and another one late: read its snippets of both periods, representative_snippets(period=))"
+)
+
+# Below tables of fits with units.
+_OF_ALL = (
+    "(share: mean over all units that there might be; of snippets: share of the training snippets, "
+    "of those units that were seen)"
 )
 
 
@@ -29,7 +36,9 @@ class SenseTable(Table):
     Attributes
     ----------
     share : ndarray of shape (n_senses,)
-        Posterior mean of the sense's prevalence, averaged over the training snippets.
+        Posterior mean of the sense's prevalence, averaged over the genres and periods of the
+        training snippets. If ``fit`` was given units, prevalences are means over all units that
+        there might be.
     interval : ndarray of shape (n_senses, 2)
         Highest density intervals of the shares.
     nearest : ndarray of int of shape (n_senses,)
@@ -51,6 +60,9 @@ class SenseTable(Table):
         Number of draws behind the figures; 1 for a point estimate.
     names : ndarray of str of shape (n_senses,) or None
         Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
+    of_snippets : ndarray of shape (n_senses,) or None
+        If ``fit`` was given units: posterior mean of the sense's share of the training snippets,
+        in the units seen.
 
     Examples
     --------
@@ -72,6 +84,7 @@ class SenseTable(Table):
     prob: float
     n_draws: int
     names: np.ndarray | None = None
+    of_snippets: np.ndarray | None = None
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
@@ -81,11 +94,16 @@ class SenseTable(Table):
             Column("sense", named(self.names, np.arange(len(words))), self._named(), "d"),
             Column("share", self.share, ("share",)),
             Column("interval", self.interval, ("low", "high"), left=True),
+            *self._of_snippets(),
             Column("nearest", nearest, ("nearest",), "d"),
             Column("overlap", self.overlap, ("overlap",), ".2f"),
             Column("lasting", self.lasting, ("lasting",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
+
+    def _of_snippets(self):
+        shares = self.of_snippets
+        return [] if shares is None else [Column("of snippets", shares, ("of_snippets",))]
 
     def _named(self):
         return () if self.names is None else ("sense",)
@@ -96,6 +114,7 @@ class SenseTable(Table):
         return [
             f"({100 * self.prob:g} % intervals of the share; overlap: of its words with those of "
             "the nearest sense; lasting: overlap of its words in the first and last period)",
+            *([_OF_ALL] if self.of_snippets is not None else []),
             *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
             *note_on_means(self.share, self.interval),
@@ -111,6 +130,13 @@ def lasting_of(mean, seen):
     """Overlaps (K,) of probabilities of words (K, T, V) in the first and last period ``seen``."""
     first, last = np.flatnonzero(seen)[[0, -1]]
     return np.minimum(mean[:, first], mean[:, last]).sum(axis=-1)
+
+
+def _shares_of_snippets(estimator, cells):
+    """Shares (K,) of the training snippets in the units seen; None where none are known."""
+    if estimator.units_ is None:
+        return None
+    return np.einsum("gt,gtk->k", cells, draws_of(estimator, "seen").mean(axis=0))
 
 
 def sense_info(estimator, n, prob):
@@ -138,6 +164,7 @@ def sense_info(estimator, n, prob):
         prob,
         len(shares),
         given_names(estimator.posterior_, "sense"),
+        _shares_of_snippets(estimator, cells),
     )
     return table._resting_on(
         source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)

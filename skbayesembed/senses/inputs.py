@@ -18,6 +18,7 @@ from ..corpus.units import check_units, sizes_of
 from ..spine import CHAINS
 from .data import Snippets
 from .embedding import word_vectors
+from .fingerprint import fingerprint_of_labels, fingerprint_of_snippets
 
 # Kernels of chains that draw the effects of units.
 _OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
@@ -44,6 +45,8 @@ class Training:
         Labels of the units; None where ``fit`` got none.
     vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
         Of the word vectors; None where their uncertainty is left out.
+    fingerprints : tuple of str
+        Of the snippets, and of their known senses (None where none is known).
     """
 
     data: Snippets
@@ -55,6 +58,7 @@ class Training:
     merged: bool
     units: np.ndarray | None = None
     vector_draws: np.ndarray | None = None
+    fingerprints: tuple[str | None, str | None] | None = None
 
     @property
     def sizes(self):
@@ -118,18 +122,25 @@ def training_data(estimator, X, y, times, genres, units=None):
         totals = np.asarray(counts.sum(axis=0), dtype=float).ravel()
         given = estimator.embedding, words, columns, n_columns, totals
         vectors, vector_draws = word_vectors(*given, estimator.embedding_draws)
+    known = known_senses(y, n, estimator.n_senses)
     data = Snippets.of(
         counts,
         index,
         genre_index,
-        known_senses(y, n, estimator.n_senses),
+        known,
         n_periods=periods.n_periods,
         n_genres=1 if labels is None else labels.size,
         vectors=vectors,
         works=work_index,
     )
     timed = times is not None
-    return Training(data, words, columns, periods, labels, timed, merged, works, vector_draws)
+    fingerprints = (
+        fingerprint_of_snippets(counts, index, genre_index, work_index),
+        fingerprint_of_labels(known),
+    )
+    return Training(
+        data, words, columns, periods, labels, timed, merged, works, vector_draws, fingerprints
+    )
 
 
 def places(estimator, X, times, genres, units=None):
@@ -158,32 +169,60 @@ def training_again(estimator, X, y, times, genres, units=None):
     Raises
     ------
     ValueError
-        If they are other snippets, as far as their number in each genre and period tells, and in
-        each unit where ``fit`` was told of units; or these are missing.
+        If they are other snippets, or in another order, or known senses are others; or covariates
+        are missing.
     """
     there = places(estimator, X, times, genres, units)
-    cells = estimator._cells
-    n = there.n_snippets
-    same = n == cells.sum() and there.periods is not None and there.genres is not None
-    if same:
-        flat = there.genres * cells.shape[1] + there.periods
-        same = np.array_equal(np.bincount(flat, minlength=cells.size), cells.ravel())
-    names, works = "times and genres", estimator._works
-    if works is not None:
+    labels = known_senses(y, there.n_snippets, cells_senses(estimator))
+    names = "times and genres"
+    if estimator._works is not None:
         if units is None:
             raise ValueError(
                 f"fit was given units, {len(estimator.units_)} of them: pass units= here too, "
                 "those of X that fit was given."
             )
         names = "times, genres and units"
-        known = there.works is not None and (there.works >= 0).all()
-        same = same and known and np.array_equal(_contexts(there), works)
-    if not same:
+    if not _same_snippets(estimator, there):
         raise ValueError(
-            f"X, {names} must be the data that fit was given, {int(cells.sum())} snippets "
-            f"with their covariates; got {n} snippets, or other {names.replace(' and', ' or')}."
+            f"X, {names} must be the data that fit was given, in the same order: "
+            f"{int(estimator._cells.sum())} snippets with their covariates; got "
+            f"{there.n_snippets} snippets, or other words, {names.replace(' and', ' or')}."
         )
-    return there, known_senses(y, n, cells_senses(estimator))
+    _check_labels(estimator, labels)
+    return there, labels
+
+
+def _same_snippets(estimator, there):
+    """Whether snippets are those of ``fit``, by their sizes and, where it is known, fingerprint."""
+    cells, works = estimator._cells, estimator._works
+    if there.n_snippets != cells.sum() or there.periods is None or there.genres is None:
+        return False
+    flat = there.genres * cells.shape[1] + there.periods
+    if not np.array_equal(np.bincount(flat, minlength=cells.size), cells.ravel()):
+        return False
+    if works is not None:
+        known = there.works is not None and (there.works >= 0).all()
+        if not (known and np.array_equal(_contexts(there), works)):
+            return False
+    if estimator._fingerprints is None:
+        # of a file of an earlier version
+        return True
+    given = there.counts, there.periods, there.genres, there.works
+    return fingerprint_of_snippets(*given) == estimator._fingerprints[0]
+
+
+def _check_labels(estimator, labels):
+    """Raise a ValueError if known senses are not those of ``fit``."""
+    if estimator._fingerprints is None:
+        return
+    given, known = fingerprint_of_labels(labels), estimator._fingerprints[1]
+    if given != known:
+        was = "none" if known is None else "known senses"
+        got = "none" if given is None else "other ones" if known is not None else "some"
+        raise ValueError(
+            f"y must be what fit was given, which was {was}; got {got}. Snippets of known sense "
+            "count with their sense."
+        )
 
 
 def _contexts(there):
@@ -209,6 +248,11 @@ def _read(estimator, X):
         counts, names = named_matrix(estimator, X)
         columns = frequent_columns(estimator, counts)
         return counts[:, columns], names[columns], columns
+    if estimator.feature_names is not None:
+        raise ValueError(
+            f"feature_names must be None if X is {kind}, whose words are those that occur: it "
+            f"names the columns of a count matrix, got {len(list(estimator.feature_names))} names."
+        )
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
@@ -228,7 +272,7 @@ def _learn_periods(estimator, times, n):
     numbers = _line(times, n)
     # of the times themselves, as dates and numbers are cut into different periods
     periods = Periods.learn(times, estimator.n_periods, estimator.bins)
-    if estimator.n_periods is not None:
+    if estimator.n_periods is not None or periods.years:
         warn_of_empty(periods, numbers)
     return periods, periods.index(numbers)
 
@@ -397,7 +441,11 @@ def known_senses(y, n, n_senses):
     if values.dtype.kind == "O":
         values = np.array([np.nan if _missing(v) else v for v in values.tolist()])
     if values.dtype.kind not in "iuf":
-        raise ValueError(f"y must hold {allowed}; got {values.tolist()[:1]}.")
+        raise ValueError(
+            f"y must hold {allowed}; got {values.tolist()[:1]}. Turn names into numbers first: "
+            "codes, names = pandas.factorize(labels), in which missing ones are -1; "
+            "name_senses(names) gives the names back."
+        )
     values = np.where(np.isnan(values), -1, values) if values.dtype.kind == "f" else values
     bad = (values != np.round(values)) | (values < -1) | (values >= n_senses)
     if bad.any():

@@ -20,7 +20,7 @@ from ..posterior.datatree import (
     log_prior_of_stats,
     with_draws,
 )
-from ..posterior.psis import smoothed_weights, warn_of_tails
+from ..posterior.psis import notes_on_parameters, smoothed_weights, warn_of_tails
 from ..posterior.results import Result, mixed, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
@@ -60,11 +60,8 @@ def loo(estimator, places, labels):
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
     if bad.any():
-        instead = "hold out snippets and use score"
-        if estimator.units_ is not None:
-            instead = "use metrics.score_units, which holds out units"
-        warn_of_tails("snippets", good_k, instead)
-    return titled(
+        warn_of_tails("snippets", good_k, _instead(estimator))
+    found = titled(
         "PSIS-LOO",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
@@ -79,6 +76,20 @@ def loo(estimator, places, labels):
         **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
+    return _noting_parameters(estimator, found, found.p_loo)
+
+
+def _instead(estimator):
+    """What to do where leaving out snippets is not reliable."""
+    if estimator.units_ is not None:
+        return "use metrics.score_units, which holds out units"
+    return "hold out snippets and use score"
+
+
+def _noting_parameters(estimator, found, n_parameters):
+    """The result, with a line where it has too many effective parameters."""
+    instead = _instead(estimator)
+    return found._noting(*notes_on_parameters(n_parameters, found.n_snippets, "snippet", instead))
 
 
 def _of_those_that_tell(telling):
@@ -117,7 +128,7 @@ def waic(estimator, places, labels):
             UserWarning,
         )
     elpd = lpd - variance
-    return titled(
+    found = titled(
         "WAIC",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
@@ -129,6 +140,7 @@ def waic(estimator, places, labels):
         **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
+    return _noting_parameters(estimator, found, found.p_waic)
 
 
 def _check_draws(estimator, name):
@@ -230,14 +242,16 @@ class ComparisonMixin:
             there are any, ``n_without_words``, the number of snippets without known words, which
             are left out. ``converged``: whether the chains have; ``modes_that_matter``: how many
             modes of the posterior matter; the table says so if chains have not converged or several
-            modes matter. Snippets of known sense count with their sense. If ``fit`` was given
+            modes matter, or if ``p_loo`` is above a fifth of the number of snippets, where ``elpd``
+            is not reliable. Snippets of known sense count with their sense. If ``fit`` was given
             units, ``n_units`` is their number. PSIS-LOO leaves out a snippet but not the rest of
             its unit; `metrics.score_units` says how well whole left-out units are predicted.
 
         Raises
         ------
         ValueError
-            If X is not the training data, or there are no draws of the posterior.
+            If X is not the training data in the order of ``fit`` (a fingerprint of snippets, their
+            covariates and ``y`` tells), or there are no draws of the posterior.
 
         Warns
         -----
@@ -300,7 +314,7 @@ class ComparisonMixin:
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         ValueError
-            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
+            If X is given: as in `loo`, or if the solver is not ``"gibbs"`` or ``"hmc"``.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.tables import Column, Table, dashed
+from ..posterior.tables import Column, Table, dashed, share_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +137,7 @@ class _ModeTable(Table):
 
 def _shares(values):
     return [
-        f"<{_LEAST_SHARE:g}" if 0 < value < _LEAST_SHARE else f"{value:.3g}" for value in values
+        f"<{_LEAST_SHARE:g}" if 0 < value < _LEAST_SHARE else share_of(value) for value in values
     ]
 
 

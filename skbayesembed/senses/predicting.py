@@ -55,7 +55,8 @@ class PredictionMixin:
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
-            Posterior means of eq. 5. Known senses given to ``fit`` are not taken into account.
+            Posterior means of eq. 5. Known senses given to ``fit`` are not taken into account: a
+            labeled snippet is read by its words, like any other, and may get another sense.
 
         Raises
         ------

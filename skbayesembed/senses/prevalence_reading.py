@@ -14,7 +14,7 @@ from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.naming import given_names, together
 from ..posterior.results import About, Result
-from ..posterior.sources import name_of_units, note_on_units, source_of
+from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_units, source_of
 from ..posterior.summary import summarise
 from .checks import sense_indices
 from .embedding import asides_of
@@ -30,6 +30,7 @@ from .prevalences import (
 from .shares import SenseShares, predict_shares
 from .verdicts import (
     change_seen,
+    few_in_periods,
     note_on_change_seen,
     on_change_seen,
     seen_in,
@@ -242,13 +243,14 @@ class PrevalenceReadingMixin:
         Result
             ``mean``, ``sd``, ``interval`` (2,) and all ``draws`` of the prevalence at ``end`` minus
             that at ``start``; ``prob_increase``, the probability that this difference is above
-            zero; ``snippets``, the training snippets of the two periods (of the genre). If there is
-            an interval, ``interval_mcse`` (2,), the Monte Carlo standard errors of its ends. If
-            ``fit`` was given units, also ``units``, their number in the two periods, and, for all
-            units, ``seen_alike`` and ``seen``, the mean change in the units seen, each counted once
-            or weighted by its snippets (NaN if a period (in a genre) has none); ``seen_interval``
-            (2,) of ``seen``, ``seen_prob_increase``, and ``seen_verdict``, which rests on that
-            interval. If it differs from the verdict on all units, ``sentence`` has both.
+            zero (NaN for a point estimate, as is ``sd``); ``snippets``, the training snippets of
+            the two periods (of the genre). If there is an interval, ``interval_mcse`` (2,), the
+            Monte Carlo standard errors of its ends. If ``fit`` was given units, also ``units``,
+            their number in the two periods, and, for all units, ``seen_alike`` and ``seen``, the
+            mean change in the units seen, each counted once or weighted by its snippets (NaN if a
+            period (in a genre) has none); ``seen_interval`` (2,) of ``seen``,
+            ``seen_prob_increase``, and ``seen_verdict``, which rests on that interval. If it
+            differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
             ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
@@ -275,8 +277,8 @@ class PrevalenceReadingMixin:
         >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
         >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
         >>> model = model.fit(made.counts, times=made.times)
-        >>> 0 <= model.prevalence_change(0, 0, 2).prob_increase <= 1
-        True
+        >>> model.prevalence_change(0, 0, 2).snippets
+        (20, 20)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -298,7 +300,9 @@ class PrevalenceReadingMixin:
         found = self._result(
             summarise(change, prob, **entries), title, {}, prob, units, asked=asked
         )
-        if found.source != "point":
+        if found.source == "point":
+            found.sd = found.prob_increase = np.nan
+        else:
             found.interval_mcse = errors_of(self.posterior_, change, prob)
             found.verdict = verdict_on_change(found, units)
             found._noting(*note_on_draws(found))
@@ -324,7 +328,7 @@ class PrevalenceReadingMixin:
         sense : int, str or list of these
             Number, or name from `name_senses`; a list of senses together.
         threshold : float
-            At least 0, less than 1.
+            From 0 to 1.
         genre : label, optional
             One of ``genres_``; by default an average over genres, as in `prevalence_change`.
         units : {"all", "seen", "new"}, default="all"
@@ -334,11 +338,12 @@ class PrevalenceReadingMixin:
         -------
         Result
             ``proba`` (n_periods,): for each period, the probability that it is the first;
-            ``never``: the probability that there is none; together they sum to one. ``periods``:
-            the labels. ``draws`` (n_draws,): index of the first period, -1 if there is none. The
-            probability of the first period of the data means "already then": the prevalence may
-            have been above the threshold long before. ``sentence`` has the answer in words, to be
-            copied.
+            ``never``: the probability that there is none; together they sum to one, and are NaN for
+            a point estimate, of which ``sentence`` and a line below the table have the period.
+            ``periods``: the labels. ``draws`` (n_draws,): index of the first period, -1 if there is
+            none. The probability of the first period of the data means "already then": the
+            prevalence may have been above the threshold long before. ``sentence`` has the answer in
+            words, to be copied. A line below the table says where there are next to no data.
 
         Raises
         ------
@@ -352,9 +357,8 @@ class PrevalenceReadingMixin:
         >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
         >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
         >>> model = model.fit(made.counts, times=made.times)
-        >>> found = model.emergence(0, 0.3)
-        >>> round(float(found.proba.sum() + found.never), 6)
-        1.0
+        >>> model.emergence(0, 0.0).sentence
+        'The first period in which the prevalence of sense 0 is above 0 is 0 (a point estimate).'
         """
         check_is_fitted(self, "posterior_")
         senses = sense_indices(self, sense)
@@ -369,19 +373,25 @@ class PrevalenceReadingMixin:
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
+        early += few_in_periods(self, None if genre is None else genre_index(self, genre), units)
         asked = {"sense": name, "threshold": threshold}
         asked |= {} if genre is None else {"genre": genre}
         found = self._result(entries, title, {"period": periods}, None, units, early, asked=asked)
         found.sentence = sentence_on_emergence(found)
+        if found.source == "point":
+            found.proba, found.never = np.full(len(periods), np.nan), np.nan
+            found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
         return found
 
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)
 
-    def _result(self, entries, title, axes, prob=None, units="seen", asides=(), asked=None):
-        of_works = None if units == "seen" else self.units_ is not None
+    def _result(self, entries, title, axes, prob=None, units=None, asides=(), asked=None):
+        """A `Result`; ``units`` as of `prevalence_info`, None of answers about words."""
+        of_works = None if units in (None, "seen") else self.units_ is not None
         source, n_units = source_of(self, of_works=of_works), self._n_units()
-        asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
+        of = note_on_words_of_units(self) if units is None else note_on_units(self, n_units)
+        asides = [*asides_of(self.posterior_), *of, *asides]
         of = {"of_units": n_units if of_works else None, "units_name": name_of_units(self)}
         about = About(title, axes, prob, source, asides=asides, asked=asked or {}, **of)
         return Result(entries, about)

@@ -16,7 +16,6 @@ from ..posterior.sources import (
     FEW_UNITS,
     name_of_units,
     note_on_means,
-    note_on_periods,
     note_on_units,
     source_of,
 )
@@ -25,9 +24,9 @@ from ..posterior.tables import Column, Table, dashed
 from .checks import sense_rows
 from .embedding import asides_of
 from .verdicts import (
-    FEWEST_SNIPPETS,
     advice_on_seen,
     few_data,
+    note_on_few,
     snippets_in_words,
     units_of_cells,
 )
@@ -214,12 +213,9 @@ class Prevalences(Table):
         notes = super()._notes()
         if self.seen is not None:
             notes.insert(0, _BOTH_MEANS)
-        few = np.count_nonzero(self.few)
-        of_units = "" if self.n_units is None or self.units == "seen" else f" or {FEW_UNITS} units"
-        what = f"fewer than {FEWEST_SNIPPETS} snippets{of_units}"
-        what += " of a genre" if len(self.genres) > 1 else ""
+        of_units = self.n_units is not None and self.units != "seen"
         notes += note_on_means(self.mean, self.interval)
-        return notes + ([note_on_periods(few, what)] if few else [])
+        return notes + note_on_few(self.few, of_units, len(self.genres) > 1)
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape

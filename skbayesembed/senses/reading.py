@@ -15,6 +15,7 @@ from ..posterior.results import Result
 from ..posterior.summary import summarise
 from .checks import word_index
 from .info import SenseTable, sense_info
+from .kinds import SenseKinds
 from .prevalence_reading import PrevalenceReadingMixin
 from .snippets import Choice, representative_snippets
 from .words import SenseWords, probability_draws, sense_words
@@ -81,8 +82,9 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         Returns
         -------
         SenseTable
-            Prints as a table. ``share`` (n_senses,), ``interval`` (n_senses, 2), ``nearest`` and
-            ``overlap`` (n_senses,), ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n).
+            Prints as a table. ``share`` (n_senses,), ``interval`` (n_senses, 2), ``of_snippets``
+            (n_senses,) if ``fit`` was given units, ``nearest`` and ``overlap`` (n_senses,),
+            ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n).
 
         Notes
         -----
@@ -123,7 +125,8 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         period with the sense gives its most probable snippets, at most n divided by the number of
         such periods, rounded up. A period has the sense if it is the most probable sense of some
         snippet there. If periods have too few such snippets, the most probable of all other
-        snippets fill the remaining rows.
+        snippets fill the remaining rows. As in ``predict_proba``, snippets are read by their words
+        alone, also those whose sense was given to ``fit`` as ``y``: their labels may differ.
 
         Parameters
         ----------
@@ -295,6 +298,11 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         check_is_fitted(self, "posterior_")
         set_names(self.posterior_, names, "sense")
         return self
+
+    def _kinds(self, X, *, times=None, genres=None, units=None, **others):
+        """The senses by the snippets of ``fit``, for comparisons of fits (`over_settings`)."""
+        given = {"times": times, "genres": genres, "units": units}
+        return SenseKinds(self.predict_proba(X, **given).T)
 
     def _sense_labels(self):
         return self.posterior_.coords["sense"].tolist()

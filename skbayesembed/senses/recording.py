@@ -10,6 +10,7 @@ from ..common.mixing import (
     COORDINATE_RHAT_LIMIT,
     LIKELIHOOD,
     RHAT_LIMIT,
+    beyond,
     note_drift,
     note_few,
     note_mixing,
@@ -233,7 +234,8 @@ def _look_at_likelihood(posterior, mixing, data, told=False):
 def _on_likelihood(posterior, mixing):
     means = ", ".join(f"{v:.1f}" for v in posterior.stats["log_likelihood"].mean(axis=1))
     return (
-        f"the split R-hat of the log likelihood is {float(mixing):.3g} (means by chain {means}; "
+        "the split R-hat of the log likelihood is "
+        f"{beyond(float(mixing), COORDINATE_RHAT_LIMIT)} (means by chain {means}; "
         "names='log_likelihood' of TraceDisplay)"
     )
 
@@ -263,7 +265,7 @@ def _of_unmixed(posterior, mixing, of_likelihood=1.0):
         advice += f"chains alone seldom help above {_SLIGHT}"
     return (
         f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
-        f"{largest:.3g}, above {RHAT_LIMIT}. {parts}. {advice}. TraceDisplay shows "
+        f"{beyond(largest, RHAT_LIMIT)}, above {RHAT_LIMIT}. {parts}. {advice}. TraceDisplay shows "
         f"chains.{within(posterior)}"
     )
 

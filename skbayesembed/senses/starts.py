@@ -266,8 +266,10 @@ def _on_going_on(starts, binding):
     modes = _grouped([replace(start) for start in starts], binding)
     met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
     return (
-        f"{len(starts)} starts are in {len(modes)} groups ({met}), and may not have met all modes: "
-        f"{BATCH} more starts (n_starts='auto' makes {_MOST} at most)"
+        f"{len(starts)} of at most {_MOST} starts are in {len(modes)} groups ({met}), and may not "
+        f"have met all modes: {BATCH} more starts. Many small groups are common with three senses "
+        "or more, and no fault as yet; what they come to is in modes_, and a warning says if the "
+        "heaviest mode was met once alone"
     )
 
 

@@ -6,7 +6,13 @@ import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
-from ..posterior.sources import FEW_UNITS, from_units, is_unmixed, later_name
+from ..posterior.sources import (
+    FEW_UNITS,
+    from_units,
+    is_unmixed,
+    later_name,
+    note_on_periods,
+)
 from ..posterior.summary import hdi_interval
 
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
@@ -14,6 +20,8 @@ from ..posterior.summary import hdi_interval
 FEWEST_SNIPPETS = 10
 # Probability from which on a further period is named as a first one.
 _WORTH = 0.1
+# Of units seen, in sentences; what tables call them, by snippet.
+_BY_SNIPPET = " In the units seen, by their snippets,"
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
@@ -80,6 +88,32 @@ def few_data(n_snippets, n_units, units):
     if n_units is None or units == "seen":
         return few
     return few | (np.asarray(n_units) < FEW_UNITS)
+
+
+def note_on_few(few, of_units, of_genre):
+    """Line below a table on periods with next to no data, a list; none where there are no such.
+
+    Parameters
+    ----------
+    few : ndarray of bool
+        As of `few_data`.
+    of_units : bool
+        Whether units count.
+    of_genre : bool
+        Whether data are those of one genre.
+    """
+    n = np.count_nonzero(few)
+    what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
+    return [note_on_periods(n, what + (" of a genre" if of_genre else ""))] if n else []
+
+
+def few_in_periods(estimator, genre, units):
+    """Line on periods with next to no data, of all genres together or of the one at a place."""
+    periods = range(estimator._cells.shape[1])
+    found = seen_in(estimator, periods, genre)
+    n_units = found.get("units")
+    few = few_data(found["snippets"], n_units, units)
+    return note_on_few(few, n_units is not None and units != "seen", genre is not None)
 
 
 def verdict_on_change(found, units, interval=None):
@@ -149,9 +183,9 @@ def on_change_seen(found):
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f" In the snippets seen the change is {shown}, and its sign is not decided."
+        return f"{_BY_SNIPPET} the change is {shown}, and its sign is not decided."
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f" In the snippets seen it {surely(of)}: the change is {shown}."
+    return f"{_BY_SNIPPET} it {surely(of)}: the change is {shown}."
 
 
 def note_on_change_seen(estimator, found):

@@ -9,7 +9,7 @@ import numpy as np
 from ..common.checks import check_choice, check_integer, check_prob
 from ..numeric.relevance import RANKS, first_words, notes_on_rank
 from ..posterior.naming import given_names, named
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_words_of_units, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import word_index
@@ -116,8 +116,9 @@ def sense_words(estimator, n, period, prob, rank="probable"):
         interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     names = given_names(estimator.posterior_, "sense")
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
+    asides = [*asides_of(estimator.posterior_), *note_on_words_of_units(estimator)]
     found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names)
-    return found._resting_on(source_of(estimator), asides_of(estimator.posterior_))
+    return found._resting_on(source_of(estimator), asides)
 
 
 def probability_draws(estimator, word):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 
-from skbayesembed.corpus.periods import Periods, check_times
+from skbayesembed.corpus.periods import Periods, check_times, warn_of_empty
 
 
 def test_integers_keep_empty_periods():
@@ -391,3 +392,30 @@ def test_times_too_large_to_compute_with(large):
 def test_gaps_too_short_to_compute_with():
     with pytest.raises(ValueError, match="must differ by 1e-100 at least.*by 1e-200"):
         Periods.of_times([0.0, 1e-200])
+
+
+def test_periods_of_dates_are_called_by_dates():
+    dates = np.array(["1793-12-01", "1850-02-03", "2016-03-01"], dtype="datetime64[D]")
+    periods = Periods.learn(dates, n_periods=2)
+    assert periods.labels == ["[1793-12-01, 1905-01-15)", "[1905-01-15, 2016-03-01]"]
+    assert periods.find("[1793-12-01, 1905-01-15)") == periods.find("1850-02-03") == 0
+    with pytest.raises(ValueError, match="must be from 1800-01-01 to 1900-01-01,.* 1793-12-01; b"):
+        Periods.learn(dates, bins=["1800-01-01", "1900-01-01"])
+    # of one day, numbers tell them apart
+    hours = np.array(["2000-01-01T01", "2000-01-01T05"], dtype="datetime64[h]")
+    assert len(set(Periods.learn(hours, n_periods=2).labels)) == 2
+    with pytest.warns(UserWarning, match="from 1793-12-01 to 2016-03-01: is one of these"):
+        warn_of_empty(Periods.learn(dates, n_periods=9), check_times(dates))
+    # numbers stay numbers
+    assert Periods.learn([1.5, 2.0], n_periods=1).labels == ["[1.5, 2]"]
+
+
+def test_years_of_dates_that_are_mostly_empty():
+    dates = [f"{year}-07-01" for year in (1990, 1991, 2003)]
+    with pytest.warns(UserWarning, match="11 of 14 periods hold no .* and 6 more. Each year is"):
+        warn_of_empty(Periods.learn(dates), check_times(dates))
+    for years in ([1990, 2000], [*range(1950, 1990), 2000]):
+        dates = [f"{year}-07-01" for year in years]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_of_empty(Periods.learn(dates), check_times(dates))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -143,6 +144,41 @@ def test_max_features_keeps_the_most_frequent():
     assert bunch.snippets == ["a a c c c"]
 
 
+def test_words_of_a_vocabulary():
+    """New documents in the words of others: counts as those others have them."""
+    texts = ["we saw the bank by the river", "the river bank lent money", "money of the bank"]
+    whole = extract_snippets(texts, "bank", min_count=1)
+    order = whole.words[::-1].tolist()
+    again = extract_snippets(texts, "bank", vocabulary=order, min_count=9, max_features=1)
+    assert again.words.tolist() == order
+    np.testing.assert_array_equal(again.counts.toarray(), whole.counts.toarray()[:, ::-1])
+    new = extract_snippets(["a bank by no water"], "bank", vocabulary=["river", "by", "gold"])
+    assert new.counts.toarray().tolist() == [[0.0, 1.0, 0.0]] and new.snippets == ["by"]
+    with pytest.raises(ValueError, match="vocabulary must be a list of different words"):
+        extract_snippets(texts, "bank", vocabulary=["river", "river"])
+
+
+def test_forms_that_do_not_occur():
+    texts = ["the river bank lent money", "the national bank"]
+    with pytest.warns(UserWarning, match="forms that do not occur: 'bankz'.$"):
+        found = extract_snippets(texts, ["bank", "bankz"], min_count=1)
+    assert found.counts.shape[0] == 2
+    for phrase in ("national bank", "bank.*"):
+        with pytest.raises(ValueError, match=f"{re.escape(phrase)}' is not one token .* join"):
+            extract_snippets(texts, phrase, min_count=1)
+        with pytest.warns(UserWarning, match="do not occur: .* is not one token of these texts"):
+            extract_snippets(texts, ["bank", phrase], min_count=1)
+    tokens = [text.split() for text in texts]
+    with pytest.raises(ValueError, match="'national bank' does nowhere.$"):
+        extract_snippets(tokens, "national bank", min_count=1)
+
+
+def test_snippets_themselves_are_no_data():
+    found = extract_snippets(["the river bank", "the bank"], "bank", min_count=1)
+    with pytest.raises(TypeError, match="got a Snippets, .* Pass its counts, X.counts"):
+        DiSCSenseModel(2).fit(found)
+
+
 def test_case_follows_the_documents():
     texts = ["The River BANK was The Steep one"]
     lower = extract_snippets(texts, "Bank", stop_words=["THE"], min_count=1)
@@ -186,7 +222,8 @@ def test_units_of_a_loader_keep_their_name():
     found = extract_snippets(texts, "bank", units=units, min_count=1)
     assert found.units.tolist() == ["Adams", "Polk"] * 4
     model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
-    model = model.fit(found.counts, units=found.units)
+    with pytest.warns(UserWarning, match="differences between units too small"):
+        model = model.fit(found.counts, units=found.units)
     assert model.units_name_ == "president"
     said = model.prevalence_info().sentences.values()
     assert all("8 snippets by 2 presidents" in sentence for sentence in said)

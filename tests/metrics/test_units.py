@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold
 
-from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.metrics import compare_models, score_units
 from tests.helpers.extras import optional
 
@@ -69,6 +69,13 @@ def test_other_estimators_and_covariates():
     table = compare_models({"chains": chains, "point": found})
     assert ("not mixed" in repr(table)) == (not chains.converged)
     assert "of their scores, per token)" in repr(table)
+
+
+def test_one_unit_cannot_be_held_out():
+    texts = ["river water flood", "money loan account"] * 4
+    model = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0)
+    with pytest.raises(ValueError, match=r"units must be two or more, .* got 1 \(\['Adams'\]\)"):
+        score_units(model, texts, ["Adams"] * 8)
 
 
 def test_what_is_refused():

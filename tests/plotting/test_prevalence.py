@@ -51,6 +51,23 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
         assert np.all(ticks == np.round(ticks))
 
 
+def test_long_names_are_wrapped(senses):
+    long = "a financial institution that lends money and is chartered by a state"
+    assert len(long) == 68
+    heights = []
+    for names in (["bank", "shore"], [long, "shore"]):
+        display = PrevalenceDisplay.from_estimator(senses, names=names)
+        display.figure_.draw_without_rendering()
+        heights.append(display.ax_.get_window_extent().height)
+        legend = display.ax_.get_legend().get_window_extent()
+        assert legend.x1 <= display.figure_.bbox.x1
+    assert heights[1] > 0.9 * heights[0]
+    label = display.lines_[0][0].get_label()
+    assert label.replace("\n", " ") == long and max(map(len, label.split("\n"))) <= 44
+    cut = PrevalenceDisplay.from_estimator(senses, names=[3 * long, "shore"]).lines_[0][0]
+    assert cut.get_label().count("\n") == 2 and cut.get_label().endswith(" ...")
+
+
 def test_periods_without_snippets_are_hollow(senses):
     display = PrevalenceDisplay.from_estimator(senses)
     empty = senses.prevalence_info().n_snippets == 0

@@ -34,6 +34,22 @@ def test_senses(senses):
     assert "80 % interval (Laplace approximation)" in display.figure_.get_supxlabel()
 
 
+def test_long_names_are_wrapped(senses):
+    long = "a financial institution of the states"
+    display = SenseWordsDisplay.from_estimator(senses, 5, names=[long, "shore"])
+    title = display.axes_[0].get_title("left")
+    assert title.replace("\n", " ") == long and max(map(len, title.split("\n"))) <= 19
+    display.figure_.draw_without_rendering()
+    left, right = (axes._left_title.get_window_extent() for axes in display.axes_)
+    assert left.x1 < right.x0
+
+
+def test_the_order_of_relevance_is_told(senses):
+    for rank in ("probable", "relevant"):
+        figure = SenseWordsDisplay.from_estimator(senses, 5, rank=rank).figure_
+        assert ("in order of relevance" in figure.get_supxlabel()) == (rank == "relevant")
+
+
 def test_topics(topics):
     display = TopicWordsDisplay.from_estimator(topics, 4, topics=[2, 0])
     check(display, topics.top_words(4), [2, 0])

@@ -29,9 +29,13 @@ def dense(data):
     return matrix.toarray()
 
 
+def fitted_with(**options):
+    options = {"solver": "map", "n_starts": 1, "max_iter": 20, "tol": 1.0} | options
+    return DiSCSenseModel(2, random_state=0, **options)
+
+
 def fitted(X, **data):
-    model = DiSCSenseModel(2, solver="map", n_starts=1, max_iter=20, tol=1.0, random_state=0)
-    return model.fit(X, **data)
+    return fitted_with().fit(X, **data)
 
 
 MATRICES = {
@@ -69,6 +73,36 @@ def test_feature_names(names):
             read(COUNTS, feature_names=names(wrong))
     with pytest.raises(ValueError, match="feature_names must be None or a list of words, got 'ab"):
         DiSCSenseModel(feature_names="abcd").fit(COUNTS)
+
+
+def test_feature_names_are_of_count_matrices():
+    texts = ["river water", "money loan"] * 4
+    with pytest.raises(ValueError, match="feature_names must be None if X is text.* got 2 names"):
+        fitted_with(feature_names=["river", "money"]).fit(texts)
+    with pytest.raises(ValueError, match="feature_names must be None if X is tokens"):
+        fitted_with(feature_names=["a"]).fit([text.split() for text in texts])
+
+
+def test_matrices_with_other_columns():
+    model = fitted_with(feature_names=["river", "money", "bank", "loan"]).fit(COUNTS)
+    with pytest.raises(ValueError, match=r"features, but .* vocabulary=model.feature_names\)"):
+        model.predict_proba(COUNTS[:, :3])
+    with pytest.raises(ValueError, match=r"features, but .* vocabulary=words of fit\) counts in"):
+        fitted(COUNTS).predict_proba(COUNTS[:, :3])
+
+
+def test_labels_that_are_names():
+    with pytest.raises(ValueError, match=r"got \['money'\]. .*pandas.factorize"):
+        fitted_with().fit(COUNTS, y=["money", "river", "money", "river"])
+
+
+def test_years_without_snippets_are_told():
+    texts = ["river water", "money loan"] * 2
+    dates = ["1990-05-01", "1990-06-01", "2005-05-01", "2005-06-01"]
+    with pytest.warns(
+        UserWarning, match="14 of 16 periods hold no times.* give bins= or n_periods="
+    ):
+        fitted(texts, times=dates)
 
 
 def test_snippets_have_words():

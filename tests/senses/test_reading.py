@@ -10,12 +10,13 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
-from skbayesembed import DiSCSenseModel
+from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.deciding import errors_of, hangs_on_draws
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
 from skbayesembed.posterior.sentences import estimate
+from skbayesembed.posterior.sources import note_on_means
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.senses.info import lasting_of, overlaps_of
 from skbayesembed.senses.verdicts import sentence_on_change
@@ -246,6 +247,7 @@ def test_emergence(fitted, truth, snippets, genre):
         said = "(1805-1814: already above in the first period" in repr(found)
         assert said == (found.proba[0] >= 0.01)
     assert fitted.emergence(0, 1.0).never == 1
+    assert "fewer than 10" not in repr(fitted.emergence(0, 0.5))
     # draws cannot tell that it is certain
     assert "never: <0.01" in repr(fitted.emergence(0, 0.0))
     where = "" if genre is None else " in news"
@@ -258,6 +260,27 @@ def test_emergence(fitted, truth, snippets, genre):
     assert none.startswith(
         f"Most probably the prevalence of sense 0{where} is never above 1 (P > 0.99); the "
     )
+
+
+def test_changes_of_a_point_estimate_have_no_probability(snippets):
+    model = DiSCSenseModel(K, solver="map", n_starts=1, bins=[1805, 1815, 1825, 1835, 1845])
+    model.set_params(random_state=0).fit(snippets.counts, times=snippets.years)
+    change = model.prevalence_change(0, 1810, 1830)
+    assert np.isnan([change.prob_increase, change.sd]).all() and "verdict" not in change
+    assert " 1.00" not in repr(change) and " 0.00 " not in repr(change)
+    first = model.emergence(0, 0.01)
+    assert np.isnan([*first.proba, first.never]).all() and first.draws.tolist() == [0]
+    assert "above 0.01 is 1805-1814 (a point estimate)" in first.sentence
+    assert "above 0.01 is 1805-1814 (a point estimate)" in repr(first)
+    # of the last period there are no data
+    assert "fewer than 10 snippets in 1 period: figures there" in repr(first)
+
+
+def test_means_that_print_as_the_ends_of_intervals_are_within():
+    interval = np.array([[0.9999, 1.0], [0.2, 0.4]])
+    assert note_on_means(np.array([0.9998, 0.3]), interval) == []
+    (line,) = note_on_means(np.array([0.9998, 0.41]), interval)
+    assert line.startswith("(in 1 row the mean is outside")
 
 
 def test_loo_and_waic(fitted, truth, snippets):
@@ -311,6 +334,33 @@ def test_loo_wants_the_training_data(fitted, snippets):
         fitted.loo(snippets.counts)
     with pytest.raises(ValueError, match="90 snippets with their covariates; got 80"):
         fitted.waic(snippets.counts[:80], times=snippets.years[:80], genres=snippets.styles[:80])
+    given = {"times": snippets.years, "genres": snippets.styles}
+    # the same cells, other words in them
+    with pytest.raises(ValueError, match="in the same order: 90 snippets .* or other words"):
+        fitted.loo(snippets.counts[::-1], **given)
+    with pytest.raises(ValueError, match="y must be what fit was given, which was none; got some"):
+        fitted.loo(snippets.counts, snippets.senses, **given)
+
+
+def test_loo_knows_the_training_data_of_a_saved_model(tmp_path, snippets):
+    known = np.where(np.arange(N) % 2, snippets.senses, -1)
+    model = DiSCSenseModel(K, n_starts=1, draws=50, warmup=30, chains=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(snippets.counts, known)
+        model.save(tmp_path / "model.npz")
+        again = load(tmp_path / "model.npz")
+        elpd = model.waic(snippets.counts, known).elpd
+        assert again.waic(snippets.counts.astype(np.float32).tocoo(), known).elpd == elpd
+        with pytest.raises(ValueError, match="was known senses; got none"):
+            again.loo(snippets.counts)
+        with pytest.raises(ValueError, match="was known senses; got other ones"):
+            again.loo(snippets.counts, np.where(known < 0, known, 1 - known))
+        with pytest.raises(ValueError, match="must be the data that fit was given"):
+            again.waic(snippets.counts[::-1], known)
+        # a file of an earlier version has no fingerprints
+        del again._fingerprints
+        assert again.waic(snippets.counts, known).elpd == elpd
 
 
 @pytest.mark.parametrize("solver", ["map", "vi"])
@@ -421,7 +471,7 @@ def test_sense_info(fitted):
     assert lasting_of(paths, np.array([True, False, True])).tolist() == [0.7]
     assert lasting_of(paths, np.array([True, False, False])).tolist() == [1.0]
     table = replace(fitted.sense_info(3), lasting=np.array([0.0, 1.0]))
-    assert "(words of sense 0 have less in common in the first" in repr(table)
+    assert "(sense 0: lasting is below overlap, so its words" in repr(table)
     np.testing.assert_array_equal(overlaps_of(mean[[0, 0]]), np.ones((2, 2)))
 
 

@@ -14,6 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
+from skbayesembed.posterior.psis import notes_on_parameters
 from skbayesembed.posterior.results import ResultTable
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
@@ -154,6 +155,64 @@ def fitted(request):
         options["thin"] = 8
     model = DiSCSenseModel(2, draws=150, warmup=100, chains=2, random_state=0, **options)
     return model.fit(DATA.counts, **GIVEN)
+
+
+def test_shares_of_snippets_beside_the_mean_over_units(fitted):
+    """Against the probabilities of snippets with units, whose mean is near their share."""
+    table = fitted.sense_info(2)
+    cells = DATA.genres * 2 + DATA.times
+    weights = np.bincount(cells, minlength=4) / cells.size
+    seen = fitted.prevalence_info(units="seen").mean.reshape(2, 4)
+    np.testing.assert_allclose(table.of_snippets, seen @ weights)
+    np.testing.assert_allclose(table.of_snippets.sum(), 1.0)
+    given = fitted.predict_proba(DATA.counts, **GIVEN).mean(axis=0)
+    assert np.abs(table.of_snippets - given).max() < 0.05
+    assert "of snippets" in repr(table) and "share: mean over all units" in repr(table)
+
+
+def test_a_file_with_some_draws_says_so(fitted, tmp_path):
+    fitted.save(tmp_path / "few.npz", draws=100)
+    few = load(tmp_path / "few.npz")
+    for item in ("largest R-hat", "smallest effective sample size"):
+        assert few.report().find(item) == fitted.report().find(item)
+    assert few.report().find("draws").endswith("150 in each of 2 chains; 50 of them are kept, "
+                                               "diagnostics are of all")  # fmt: skip
+    assert "kept" not in fitted.report().find("draws")
+    for model, thinned in ((fitted, False), (few, True)):
+        for table in (
+            model.prevalence_info(), model.prevalence_change(0, 0, 1), model.sense_words(2),
+            model.sense_info(2), model.emergence(0, 0.5), model.posterior_.summary(),
+        ):  # fmt: skip
+            assert ("(from the draws that were kept" in repr(table)) == thinned
+    # a second time the facts are of all draws still
+    few.posterior_.attrs["all_rhat_of"] = "as it was"
+    few.save(tmp_path / "again.npz", draws=100)
+    assert load(tmp_path / "again.npz").report().find("largest R-hat") == "as it was"
+
+
+def test_tables_of_words_do_not_allow_for_units(fitted):
+    note = "(intervals are of the model alone: words of one unit are treated as independent)"
+    for table in (
+        fitted.sense_given_word(0), fitted.word_trajectory(0), fitted.sense_words(2),
+    ):  # fmt: skip
+        assert note in repr(table)
+    for units in ("all", "seen", "new"):
+        assert note not in repr(fitted.prevalence_change(0, 0, 1, units=units))
+    named = copy.copy(fitted)
+    named.units_name_ = "author"
+    assert "words of one author are" in repr(named.sense_given_word(0))
+    assert "(of 8 authors)" not in repr(named.sense_given_word(0))
+
+
+def test_too_many_effective_parameters_are_told(fitted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fitted.loo(DATA.counts, **GIVEN)
+    told = "effective parameters per snippet, above 0.2: elpd is not reliable" in repr(found)
+    assert told == (found.p_loo > 0.2 * found.n_snippets)
+    (line,) = notes_on_parameters(120.0, 90, "snippet", "use score")
+    assert line.startswith("(1.3 effective parameters per snippet") and "use score)" in line
+    assert notes_on_parameters(18.0, 90, "snippet", "use score") == []
 
 
 def test_what_is_recorded(fitted):
@@ -336,7 +395,9 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     np.testing.assert_allclose(change.seen, of_seen.mean)
     np.testing.assert_allclose(change.seen_interval, of_seen.interval)
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
-    assert ("In the snippets seen" in change.sentence) == (change.seen_verdict != change.verdict)
+    assert ("In the units seen, by their snippets," in change.sentence) == (
+        change.seen_verdict != change.verdict
+    )
     for verdict, seen_verdict, said in (
         ("not decided", "fell", "it fell: the change is {}."),
         ("fell", "not decided", "the change is {}, and its sign is not decided."),
@@ -348,7 +409,8 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
         change.seen_prob_increase = 0.01
         text = on_change_seen(change)
-        whole = f" In the snippets seen {said.format('-0.20 (90% interval -0.35 to -0.09)')}"
+        shown = said.format("-0.20 (90% interval -0.35 to -0.09)")
+        whole = f" In the units seen, by their snippets, {shown}"
         assert text == (whole if said else "")
     change.update(seen_verdict="fell", seen_prob_increase=0.04)
     assert ResultTable(change)["seen_verdict"].tolist() == ["probably fell"]
