@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -60,7 +61,8 @@ def test_a_setting_that_fails_is_a_row_with_the_reason(table):
     assert "not in the vocabulary of 2 words" in table.notes[failed.index(True)]
     assert "KeyError" in repr(table) and "(1 failed: see the notes)" in repr(table)
     assert "(estimates from" in repr(table)
-    assert "(notes are cut: the attribute notes has them whole)" in repr(table)
+    long = replace(table, notes=["word " * 60] * len(table))
+    assert "(notes are cut: the attribute notes has them whole)" in repr(long)
     assert "these texts alone" not in repr(table)
     model = clone(MODEL).set_params(uncertainty="model", solver="laplace")
     assert "intervals are for these texts alone" in repr(

@@ -117,7 +117,7 @@ def note_on_time(found: InTime, sampled: str, slopes: str, by: str = "") -> str:
             f"{_spanned(found.autocorrelation)}{_reach(found.interval)}{line}: {slopes} and "
             f"intervals allow for {both}"
         )
-    elif np.nanmax(found.autocorrelated) >= _RULED_OUT:
+    elif np.nanmax(found.autocorrelated) >= _RULED_OUT and not np.any(found.alternating):
         rest = (
             "Positive autocorrelation neither found nor ruled out, "
             f"{_chances(found.autocorrelated)}{line}: intervals allow for it as far as it is "

@@ -312,6 +312,8 @@ def test_gensim(sgns, tmp_path):
 # Topics over a file of vectors ------------------------------------------------------------------
 
 
+# "qqq" is no word of the vectors
+@pytest.mark.filterwarnings("ignore:1 of 3 documents of X has no known word")
 @pytest.mark.parametrize("name", list(FILES))
 def test_topics_over_a_file(name, sgns, tmp_path):
     save_vectors(tmp_path / name, sgns, format=FILES[name])

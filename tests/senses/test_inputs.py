@@ -187,8 +187,11 @@ def test_times():
     assert dates.data.periods.tolist() == [0, 0, 0, 1]
     with pytest.raises(ValueError, match="times must have one entry for each of the 4 snippets"):
         read(COUNTS, times=[1, 2])
-    with pytest.raises(ValueError, match="got '1810' in .*; convert texts first"):
-        read(COUNTS, times=["1810"] * 4)
+    # texts of four digits are years
+    years = read(COUNTS, times=["1810", "1812", "1812", "1810"])
+    assert years.data.periods.tolist() == [0, 2, 2, 0]
+    with pytest.raises(ValueError, match="got '18' in .*; convert texts first"):
+        read(COUNTS, times=["18"] * 4)
     for name, value in (("n_periods", 2), ("bins", [0, 1, 2])):
         with pytest.raises(ValueError, match=f"{name} was given, but fit got no times"):
             read(COUNTS, **{name: value})

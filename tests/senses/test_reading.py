@@ -22,6 +22,9 @@ from skbayesembed.senses.info import lasting_of, overlaps_of
 from skbayesembed.senses.verdicts import sentence_on_change
 from tests.helpers.extras import optional
 
+# the simulated snippets have some
+pytestmark = pytest.mark.filterwarnings("ignore:.* no known word")
+
 pd = optional("pandas")
 
 N, V, K, T, G = 90, 12, 2, 3, 2

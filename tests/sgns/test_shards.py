@@ -166,6 +166,7 @@ def test_units_and_weights_of_a_shard():
     assert grouped.units.n_units == 3
 
 
+@pytest.mark.filterwarnings("ignore:.* no known word")
 def test_precision_and_scores():
     shard = count(slice(None), units=SPEAKERS)
     model = BayesianSGNS(2, min_count=8, **OPTIONS | {"prior_precision": "auto"}).fit(shard)
