@@ -97,9 +97,9 @@ class DynamicChangeMixin(DynamicAskingMixin):
         Examples
         --------
         >>> from skbayesembed import DynamicSGNS
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> texts = ["the cat sat", "a dog ran", "the cat ran", "the dog ran"] * 10
         >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
-        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model = model.fit(texts, times=[1900, 1900, 1901, 1901] * 10)
         >>> change = model.similarity_change("cat", "dog", 1900, 1901)
         >>> 0 <= change.prob_increase <= 1, change.verdict
         (True, 'not decided')
