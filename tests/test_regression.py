@@ -302,6 +302,7 @@ def walks(rng, n, per=1):
     return np.repeat(feature, per), np.repeat(outcome, per)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* degrees of freedom")
 @pytest.mark.parametrize("kind", ["independent", "walks", "lines"])
 def test_coverage_in_time(kind):

@@ -127,6 +127,7 @@ def test_the_band_holds_as_many_bins_of_independent_draws_as_it_says(shape):
     assert abs(np.mean(found) - expected) < 4 * np.std(found) / 200**0.5
 
 
+@pytest.mark.slow
 def test_the_band_allows_for_autocorrelation():
     """As many bins are outside as of independent draws; chains apart are not taken for slow."""
     rng, outside = np.random.default_rng(0), {True: [], False: []}

@@ -192,6 +192,7 @@ def test_one_sense_leaves_the_prior_of_the_size(sampling):
         assert abs(x.mean() - stats.halfnorm(scale=0.7).moment(power)) < 4.5 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.3, 3.0])
 def test_labelled_snippets_against_quadrature(scale, sampling):
     """Two senses that are known, four works in one cell: moments over phi and the size.

@@ -47,6 +47,7 @@ def side_by_side(function, tasks):
     return [function(*task) for task in tasks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_round_leads_from_a_light_mode_to_the_planted_one(seed):
     """No exchange in time leads there; from the planted mode nothing leads on."""

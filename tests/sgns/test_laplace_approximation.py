@@ -284,6 +284,7 @@ def test_too_large_a_gaussian_is_refused(monkeypatch):
         fit()
 
 
+@pytest.mark.slow
 def test_estimator_without_factors_agrees(monkeypatch):
     """Estimated standard deviations against the exact: 400 draws tell them to 3.5 % at worst."""
     exact = fit().posterior_
