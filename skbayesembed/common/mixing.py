@@ -80,8 +80,7 @@ def warn_unless_mixed(
     if largest > limit:
         usual = (
             f"The chains have not mixed: the largest split R-hat of {what} is "
-            f"{beyond(largest, limit)}, "
-            f"above {limit}. Raise warmup and draws."
+            f"{beyond(largest, limit)}, above {limit}. Raise warmup and draws."
         )
         warn_user(message or usual, ConvergenceWarning)
     return largest

@@ -325,16 +325,18 @@ def unmixed_topics(posterior):
     n = posterior["counts"].shape[2]
     if moving[n:].any():
         return np.arange(n)
-    return np.union1d(_of_large_rhat(posterior), np.flatnonzero(moving))
+    return np.union1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
 
 
-def _of_large_rhat(posterior):
-    return np.flatnonzero(np.nan_to_num(share_rhat(posterior)) > COORDINATE_RHAT_LIMIT)
+def _of_large(found):
+    """Topics of large R-hat, by that of each."""
+    return np.flatnonzero(np.nan_to_num(found) > COORDINATE_RHAT_LIMIT)
 
 
 def _not_mixed(posterior):
     """What to say of topics whose shares have not mixed; None where all have."""
-    index, found = _of_large_rhat(posterior), share_rhat(posterior)
+    found = share_rhat(posterior)
+    index = _of_large(found)
     if index.size == 0:
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
