@@ -233,7 +233,10 @@ def regress(
         raise ValueError(f"features and covariates must have different names, got {both} in both.")
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
     if clusters.n_units < _FEWEST_UNITS:
-        raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
+        what = (
+            "features must have four documents" if labels is None else "units must have four labels"
+        )
+        raise ValueError(f"{what} or more, got {clusters.n_units}.")
     check_number_of_draws(features, draws)
     _check_open(y, known, others)
     matrix = np.column_stack([draws.mean(axis=0), known])
@@ -256,7 +259,7 @@ def regress(
         np.outer(per, per) * fit.by_features[np.ix_(keep, keep)],
         (fit.freedom[keep], len(draws) - 1.0),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
-        _explained(fit.plain.matrix)[keep],
+        _explained(fit.plain.matrix, fit.plain.least.root)[keep],
         {
             "error": error,
             "n_documents": n,
@@ -296,10 +299,13 @@ def _r_squared(matrix, y):
     return float(1.0 - np.sum(left**2) / np.sum((y - y.mean()) ** 2))
 
 
-def _explained(matrix):
-    """Share of the variation of each term that the others explain; NaN of the constant."""
+def _explained(matrix, root):
+    """Share of the variation of each term that the others explain; NaN of the constant.
+
+    ``root @ root.T`` is the inverse of the matrix's squares and products.
+    """
     varies = np.sum((matrix - matrix.mean(axis=0)) ** 2, axis=0)
-    own = 1.0 / np.diag(np.linalg.inv(matrix.T @ matrix))
+    own = 1.0 / np.sum(root**2, axis=1)
     left = np.divide(own, varies, out=np.full(own.size, np.nan), where=varies > 0)
     return np.maximum(1.0 - left, 0.0)
 

@@ -65,6 +65,11 @@ def check_number_of_draws(features, draws):
 def with_words(draws):
     """Which documents have features, bool (n_documents,); others are left out.
 
+    Raises
+    ------
+    ValueError
+        If none has.
+
     Warns
     -----
     UserWarning
@@ -72,6 +77,10 @@ def with_words(draws):
     """
     without = np.isnan(draws).all(axis=(0, 2))
     n, n_left_out = without.size, np.count_nonzero(without)
+    if n_left_out == n:
+        raise ValueError(
+            f"features must have documents with a known word, got none among {n:,} documents."
+        )
     if n_left_out:
         warn_user(
             f"features: {n_left_out:,} of {n:,} documents {'has' if n_left_out == 1 else 'have'} "

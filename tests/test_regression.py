@@ -519,3 +519,32 @@ def test_features_that_are_too_alike_say_which_to_leave_out():
     draws = truth + rng.normal(size=(40, 60, 3)) * [0.1, 0.5, 0.1]
     with pytest.raises(ValueError, match="'war' and 'power' correlate .* Leave 'power' out first"):
         regress(draws, war, names=["war", "power", "law"], error="classical")
+
+
+def test_units_of_covariates_do_not_matter():
+    """Powers of the year are those of the year about 1900, and errors of features go with them."""
+    rng = np.random.default_rng(0)
+    share, year = rng.normal(size=200), rng.integers(1800, 2000, 200).astype(float)
+    draws = share * (1 + 0.1 * rng.normal(size=(100, 1))) + 0.1 * rng.normal(size=(100, 200))
+    y = share + 0.01 * (year - 1900) + rng.normal(size=200)
+    for options in ({"error": "berkson"}, {"error": "classical", "times": year}):
+        raw, about = (
+            regress(draws, y, covariates={f"year {k}": x**k for k in range(1, 5)}, **options)
+            for x in (year, (year - 1900) / 50)
+        )
+        for name in ("mean", "sd_units", "sd_features", "freedom", "explained"):
+            np.testing.assert_allclose(getattr(raw, name)[0], getattr(about, name)[0], rtol=1e-6)
+
+
+def test_few_documents_are_not_called_units():
+    """Where no units were given, errors are about documents."""
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(30, 40, 1))
+    draws[:, 3:] = np.nan
+    with (
+        pytest.warns(UserWarning, match="37 of 40 documents have no known word"),
+        pytest.raises(ValueError, match="features must have four documents or more, got 3"),
+    ):
+        regress(with_counts(draws), rng.normal(size=40))
+    with pytest.raises(ValueError, match="documents with a known word, got none among 40"):
+        regress(with_counts(draws * np.nan), rng.normal(size=40))

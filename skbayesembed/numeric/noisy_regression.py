@@ -50,16 +50,21 @@ class NoisyLeastSquares:
         self.reliabilities = _reliabilities(self.seen, self.wrong, classical)
 
     @cached_property
-    def _bread(self):
-        curvature = self.matrix.T @ self.matrix
-        if self._classical:
-            curvature[: self._k, : self._k] -= self.wrong
-        return np.linalg.inv(curvature)
+    def _back(self):
+        """From products with the orthonormal basis to slopes, (k + p, k + p).
+
+        With it, columns on very different scales do no harm, and their units do not matter.
+        """
+        root = self.least.root
+        if not self._classical:
+            return root
+        top = root[: self._k]
+        return root @ np.linalg.inv(np.eye(len(root)) - top.T @ self.wrong @ top)
 
     @cached_property
     def slopes(self):
         """Slopes (k + p,), corrected for classical error."""
-        return self._bread @ (self.matrix.T @ self._y)
+        return self._back @ (self.least.basis.T @ self._y)
 
     def most_wrong(self):
         """The largest share of error in a combination of features, and its main feature."""
@@ -73,12 +78,13 @@ class NoisyLeastSquares:
         """Covariance of the slopes over samples of units, errors of features held."""
         left = self._y - self.matrix @ self.slopes
         influence = self.least.influence(left[:, None])[..., 0]
-        # from the curvature of least squares to that without the error of features
-        influence = influence @ (self.matrix.T @ self.matrix) @ self._bread
         if self._classical:
+            # from the curvature of least squares to that without the error of features
+            root = self.least.root
+            influence = np.linalg.solve(root, influence.T).T @ self._back.T
             along = self._beside @ self.slopes[: self._k]
             back = np.einsum("snk,sn->nk", self._beside, along) / len(self._errors)
-            influence += self.least.sums(back) @ self._bread[: self._k]
+            influence += self.least.sums(back) @ root[: self._k] @ self._back.T
         return influence.T @ influence
 
     def by_features(self):
@@ -87,20 +93,20 @@ class NoisyLeastSquares:
         Errors of one document or unit are in what `by_units` sees. They are taken off.
         """
         along = self._errors @ self.slopes[: self._k]
-        total = np.stack([self.least.sums((along * x).T) for x in self.matrix.T], axis=2)
+        total = np.stack([self.least.sums((along * x).T) for x in self.least.basis.T], axis=2)
         if self._classical:
             # errors of the mean features are in their squares besides; their variance is twice
             # that of the product with another draw, which the line above has
             along = (self._beside @ self.slopes[: self._k]) / 2**0.5
-            for j in range(self._k):
-                total[:, :, j] += self.least.sums((along * self._beside[:, :, j]).T)
-        total = total @ self._bread
+            for j, row in enumerate(self.least.root[: self._k]):
+                total += self.least.sums((along * self._beside[:, :, j]).T)[..., None] * row
         total -= total.mean(axis=1, keepdims=True)
         flat = total.reshape(-1, total.shape[2])
         own = flat.T @ flat / (total.shape[1] - 1)
         total = total.sum(axis=0)
         values, basis = np.linalg.eigh(np.cov(total.T) - own)
-        return (basis * np.maximum(values, 0.0)) @ basis.T
+        half = self._back @ (basis * np.sqrt(np.maximum(values, 0.0)))
+        return half @ half.T
 
 
 def _reliabilities(seen, wrong, classical):

@@ -25,6 +25,10 @@ class ClusteredLeastSquares:
     Attributes
     ----------
     n_units : int
+    basis : ndarray of shape (n, p)
+        Orthonormal.
+    root : ndarray of shape (p, p)
+        Which it is the matrix times of: ``root @ root.T`` is the inverse of ``X'X``.
     freedom : ndarray of shape (p,)
         Satterthwaite's degrees of freedom of the variance of each coefficient; NaN where a tenth
         of the coefficient or more comes from a unit that the design fits exactly, as where a
@@ -42,17 +46,17 @@ class ClusteredLeastSquares:
         self.n_units = int(index.max()) + 1
         self._units = sparse.csr_array((np.ones(n), (index, np.arange(n))), shape=(self.n_units, n))
         # by QR, which columns on very different scales do not harm
-        self._basis, upper = np.linalg.qr(matrix)
-        self._root = solve_triangular(upper, np.eye(p))
+        self.basis, upper = np.linalg.qr(matrix)
+        self.root = solve_triangular(upper, np.eye(p))
         exact = np.zeros(p)
         self._rows = self._adjusted(index, exact)
-        known = exact < _EXACT * np.sum(self._root**2, axis=1)
+        known = exact < _EXACT * np.sum(self.root**2, axis=1)
         self.freedom = np.array([self._freedom(j) if known[j] else np.nan for j in range(p)])
 
     def _adjusted(self, index, exact):
         """Rows of ``A_g X_g M`` (n, p); squares of those left out are added to ``exact`` (p,)."""
-        half = self._basis
-        rows = half @ self._root.T
+        half = self.basis
+        rows = half @ self.root.T
         sizes = np.bincount(index)
         alone = sizes[index] == 1
         left = 1.0 - np.sum(half[alone] ** 2, axis=1)
@@ -75,7 +79,7 @@ class ClusteredLeastSquares:
         """(tr G)^2 / tr G^2 of the quadratic form that the variance is."""
         row = self._rows[:, [j]]
         own = (self._units @ row**2).ravel()
-        cross = self._units @ (row * self._basis)
+        cross = self._units @ (row * self.basis)
         leverage = np.sum(cross**2, axis=1)
         between = cross.T @ cross
         trace = np.sum(own - leverage)
@@ -95,7 +99,7 @@ class ClusteredLeastSquares:
         influence : ndarray of shape (n_units, p, K)
             Their squares and products add up to the covariance of all coefficients of all outcomes.
         """
-        coefficients = self._root @ (self._basis.T @ outcomes)
+        coefficients = self.root @ (self.basis.T @ outcomes)
         return coefficients, self.influence(outcomes - self.matrix @ coefficients)
 
     def influence(self, left):
