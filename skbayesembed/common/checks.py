@@ -249,9 +249,15 @@ def is_whole(value: Any) -> bool:
 
 
 def as_floats(values: Any) -> np.ndarray:
-    """Float64 array of real numbers; a ValueError that says why others are none."""
+    """Float64 array of real numbers; a ValueError that says why others are none.
+
+    What pandas has as missing among objects is NaN.
+    """
     try:
         found = np.asarray(values)
+        if found.dtype == object:
+            missing = np.array([type(x).__name__ == "NAType" for x in found.flat], dtype=bool)
+            found = np.where(missing.reshape(found.shape), np.nan, found)
         if found.dtype.kind in "cmM":
             raise ValueError(f"got numbers of type {found.dtype}")
         # what only longer numbers hold is infinite, which callers refuse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,9 +71,7 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
     names, design = _named_columns(design, n, what, name)
     kinds = getattr(design, "dtypes", getattr(design, "dtype", None))
     if any(getattr(kind, "kind", "") == "M" for kind in np.atleast_1d(np.asarray(kinds, object))):
-        raise ValueError(
-            f"{name} must hold numbers, got dates: give years, such as frame['date'].dt.year."
-        )
+        raise _of_dates(name)
     try:
         # as truth values and numbers side by side would be objects
         given = design.to_numpy() if hasattr(design, "to_numpy") else design
@@ -164,7 +163,22 @@ def _named_columns(design, n, what, called):
                 f"{called} must have a row for each of the {n} {what}, got shape "
                 f"{np.shape(column)} of {name!r}."
             )
+    if any(_is_of_dates(column) for column in columns):
+        raise _of_dates(called)
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
+
+
+def _is_of_dates(column):
+    """Whether entries are dates, of NumPy, pandas or Python."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    dates = kind == "O" and any(isinstance(x, datetime.date | np.datetime64) for x in column)
+    return kind == "M" or dates
+
+
+def _of_dates(name):
+    return ValueError(
+        f"{name} must hold numbers, got dates: give years, such as frame['date'].dt.year."
+    )
 
 
 def check_rank(

@@ -99,16 +99,26 @@ def test_refused(design, message):
         design_of(design, 4)
 
 
-@pytest.mark.parametrize("kind", ["array", "dict", "series", "frame"])
+@pytest.mark.parametrize("kind", ["array", "dict", "series", "frame", "beside", "python"])
 def test_dates_are_no_covariates(kind):
     """They are refused with what to give instead."""
     dates = np.array(
         ["2001-01-01", "2002-06-01", "2004-05-06", "2007-01-01"], dtype="datetime64[D]"
     )
-    given = {"array": dates, "dict": {"when": dates}}.get(kind)
+    beside = {"x": [1, 2, 4, 3], "when": dates}
+    python = {"when": dates.tolist(), "x": [1, 2, 4, 3]}
+    forms = {"array": dates, "dict": {"when": dates}, "beside": beside, "python": python}
+    given = forms.get(kind)
     if given is None:
         given = pd.Series(dates) if kind == "series" else pd.DataFrame({"when": dates, "x": 1.5})
     with pytest.raises(
         ValueError, match=r"must hold numbers, got dates: give years, such as frame"
     ):
         design_of(given, 4)
+
+
+def test_what_pandas_has_as_missing():
+    """It is told by its row, and not taken for a category."""
+    years = pd.Series([1, 2, None, 4], dtype="Int64")
+    with pytest.raises(ValueError, match="finite numbers, got nan in row 2, column 1: leave such"):
+        design_of(pd.DataFrame({"x": X[:, 1], "year": years}), 4)
