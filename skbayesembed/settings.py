@@ -327,7 +327,7 @@ def _ask(estimator, X, question, fit_params, turn):
     caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
     texts = [str(one.message) for one in caught]
     # those of a fit that was made before
-    before = _warnings_of(fitted) if turn is None else []
+    before = _warnings_of(_last(fitted)) if turn is None else []
     note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
     rows = [_without_width(row) for row in rows] if source == "point" else rows

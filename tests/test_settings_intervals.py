@@ -77,3 +77,18 @@ def test_a_point_estimate_says_why_it_has_no_verdict():
 
     table = over_settings(model, TEXTS, question, {"window": [2]}, own=False)
     assert "AttributeError: verdict needs an interval, and this answer is a point" in table.notes[0]
+
+
+def test_sources_of_several_parts():
+    """Their parts are told in words: those of all settings once."""
+    rows = [0.1, 0.2, 0.3], [[0.0, 0.3], [0.1, 0.4], [0.2, 0.5]]
+    sources = ["posterior, independent", "vi, independent", "point"]
+    table = rows_with(*rows, sources=sources)
+    told = (
+        "ntervals rest on the model in 1 setting and on variational inference, by which they may "
+        "be too narrow, in 1 setting, all with snippets treated as independent"
+    )
+    assert f"(i{told})" in repr(table) and f"I{told}." in table.sentence
+    table = rows_with(*rows, sources=["posterior", "posterior, vectors", "posterior, vectors"])
+    told = "on the model in 1 setting and on the model with the uncertainty of word vectors, in 2"
+    assert told in table.sentence

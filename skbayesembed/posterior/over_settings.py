@@ -19,7 +19,7 @@ from .sentences import (
     rounded,
     sure_of,
 )
-from .sources import is_unmixed, sampled_units
+from .sources import INDEPENDENT, OTHERS, THINNED, VECTORS, is_unmixed, sampled_units
 from .tables import Column, Table, cut_lists, dashed, number
 
 # Entries of a sequence that are printed.
@@ -41,6 +41,14 @@ _RESTS_ON = {
     "vi": "variational inference, by which they may be too narrow,",
     "laplace": "the Laplace approximation",
     "unmixed": "chains that have not mixed, left out of what intervals contain,",
+    "known topics": "the documents, with topics taken as known,",
+}
+# What is behind it in a source.
+_BESIDES = {
+    VECTORS: "with the uncertainty of word vectors",
+    OTHERS: "for other units of the same kind",
+    INDEPENDENT: "with snippets treated as independent",
+    THINNED: "from the draws that were kept",
 }
 # Verdicts on slopes.
 _SIDES = ("positive", "negative")
@@ -229,13 +237,17 @@ class OverSettings(Table):
     def _on_sources(self):
         """What intervals rest on where that is not the same for all settings, clauses."""
         of = dict(zip(map(str, self.params), self.sources or [], strict=False))
-        counts = Counter(of[params] for params in of if of[params] is not None)
-        points = counts.pop("point", 0)
+        known = [source.split(", ") for source in of.values() if source is not None]
+        points = known.count(["point"])
+        known = [source for source in known if source != ["point"]]
+        shared = [what for what in _BESIDES if known and all(what in source for source in known)]
+        counts = Counter(tuple(what for what in source if what not in shared) for source in known)
         lines = []
         if len(counts) > 1:
-            on = [f"on {_RESTS_ON.get(kind, kind)} in {number_of(n, 'setting')}"
+            on = [f"on {_rests_on(*kind)} in {number_of(n, 'setting')}"
                   for kind, n in counts.items()]  # fmt: skip
-            lines.append(f"intervals rest {joined(on)}")
+            every = "".join(f", all {_BESIDES[what]}" for what in shared)
+            lines.append(f"intervals rest {joined(on)}{every}")
         if points and counts:
             has = "has a point estimate" if points == 1 else "have point estimates"
             lines.append(f"{number_of(points, 'setting')} {has}, without interval")
@@ -447,6 +459,12 @@ def below_figure(table: OverSettings) -> list[str]:
     rows = zip(table.settings, table.mean, strict=True)
     without = dict.fromkeys(setting for setting, mean in rows if np.isnan(mean))
     return table._on_sources() + [f"without an answer: {'; '.join(without)}"] * bool(without)
+
+
+def _rests_on(base, *besides):
+    """What intervals rest on, by the parts of a source, in words."""
+    text = _RESTS_ON.get(base, base)
+    return text + "".join(f" {_BESIDES.get(what, what)}," for what in besides)
 
 
 def _in_order(values):
