@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -44,6 +44,8 @@ _OWN_WITHOUT = (
     "over_settings: the fitted estimator's own answer is 'no data', since the texts have too "
     "little of what was asked; settings that keep the texts and the periods will answer the same"
 )
+# The note of a setting whose answer is NaN.
+_NO_NUMBER = "The answer is not a number."
 # Parameters with more of which a fit takes longer.
 _SIZES = ("n_components", "n_senses", "n_periods", "draws", "warmup", "chains", "window")
 
@@ -272,6 +274,8 @@ def _same(a, b):
     """Whether two values of a parameter are the same, as far as can be told."""
     if a is b:
         return True
+    # a grid may be an array
+    a, b = (value.item() if isinstance(value, np.generic) else value for value in (a, b))
     try:
         return type(a) is type(b) and bool(np.all(np.equal(a, b)))
     except (TypeError, ValueError):
@@ -328,6 +332,8 @@ def _ask(estimator, X, question, fit_params, turn):
     texts = [str(one.message) for one in caught]
     # those of a fit that was made before
     before = _warnings_of(_last(fitted)) if turn is None else []
+    if all(np.isnan(row[1]) for row in rows):
+        texts.append(_NO_NUMBER)
     note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
     rows = [_without_width(row) for row in rows] if source == "point" else rows
@@ -433,8 +439,8 @@ def _tell_others(turn):
 
 def _rows_of(answer):
     """Entries of an answer: names, means, intervals, numbers that come with them, verdicts."""
-    mean = np.asarray(getattr(answer, "mean", answer), dtype=float)
-    if mean.ndim > 1:
+    mean = np.asarray(_mean_of(answer), dtype=float)
+    if mean.ndim > 1 or mean.size == 0:
         raise TypeError(
             f"question must answer with one number or a row of them, got shape {mean.shape}"
         )
@@ -450,6 +456,12 @@ def _rows_of(answer):
     return list(zip(names, *numbers, verdicts, strict=True))
 
 
+def _mean_of(answer):
+    """The mean of an answer; of what is no answer itself, as NumPy's numbers have a method mean."""
+    mean = getattr(answer, "mean", answer)
+    return answer if callable(mean) else mean
+
+
 def _verdicts_of(answer, mean):
     """The verdict on each entry of an answer, a list of str; empty where there is none."""
     verdict = getattr(answer, "verdict", None)
@@ -462,7 +474,7 @@ def _verdicts_of(answer, mean):
 
 def _name_of_probability(answer):
     """Which of its probabilities an answer has for each of its entries; None where it has none."""
-    shape = np.shape(getattr(answer, "mean", answer))
+    shape = np.shape(_mean_of(answer))
     names = (name for name in PROBABILITIES if np.shape(getattr(answer, name, None)) == shape)
     return next((name for name in names if getattr(answer, name, None) is not None), None)
 
@@ -479,10 +491,12 @@ def _each(value, mean):
 
 
 def _names_of(answer, n):
-    for name in ("terms", "words"):
+    # index of a Series
+    for name in ("terms", "words", "index"):
         if np.shape(getattr(answer, name, None)) == (n,):
             return [str(label) for label in getattr(answer, name)]
-    for labels in getattr(answer, "axes", {}).values():
+    axes = getattr(answer, "axes", None)
+    for labels in axes.values() if isinstance(axes, Mapping) else ():
         if len(labels) == n:
             return [str(label) for label in labels]
     return [str(i) for i in range(n)]

@@ -92,3 +92,20 @@ def test_sources_of_several_parts():
     table = rows_with(*rows, sources=["posterior", "posterior, vectors", "posterior, vectors"])
     told = "on the model in 1 setting and on the model with the uncertainty of word vectors, in 2"
     assert told in table.sentence
+
+
+def test_numbers_of_numpy_and_pandas(capfd):
+    """They have a method called mean, and are answers all the same."""
+    table = over_settings(MODEL, TEXTS, lambda f: np.float64(f.window), {"window": [2, 3]})
+    assert table.mean.tolist() == [5, 2, 3]
+
+    def row(fitted):
+        return pytest.importorskip("pandas").Series([1.0, fitted.window], index=["x", "y"])
+
+    # of an array, whose numbers are those of the estimator
+    table = over_settings(MODEL, TEXTS, row, {"window": np.arange(4, 6)})
+    assert table.entries == ["x", "y"] * 2 and table.mean.tolist() == [1, 4, 1, 5]
+    assert table.own.tolist() == [False, False, True, True]
+    for answer, note in ((np.nan, "The answer is not a number."), ([], "row of them, got shape")):
+        table = over_settings(MODEL, TEXTS, lambda f, a=answer: a, {"window": [2]}, own=False)
+        assert note in table.notes[0] and "(1 failed: see the notes)" in repr(table)
