@@ -134,7 +134,8 @@ class Periods:
             return periods
         low, high = times.min(), times.max()
         if n_periods is not None:
-            return cls._of_edges(_equal_widths(low, high, n_periods), dates, times, dates)
+            edges = _equal_widths(low, high, n_periods, said_date if dates else said)
+            return cls._of_edges(edges, dates, times, dates)
         return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
     @classmethod
@@ -481,14 +482,14 @@ def _check_bins(bins):
     return edges, dates
 
 
-def _equal_widths(low, high, n_periods):
+def _equal_widths(low, high, n_periods, show):
     check_integer("n_periods", n_periods, 1)
     if n_periods > _MOST_PERIODS:
         raise ValueError(f"n_periods must be at most {_MOST_PERIODS}, got {n_periods!r}.")
     if low == high:
         if n_periods > 1:
             raise ValueError(
-                f"n_periods must be 1 where all times are {said(low)}, got {n_periods}; "
+                f"n_periods must be 1 where all times are {show(low)}, got {n_periods}; "
                 "bins can make periods without data."
             )
         low, high = low - 0.5, high + 0.5

@@ -280,6 +280,7 @@ def test_length_is_checked():
         ([1, 2], {"n_periods": 0}, "n_periods must be an integer >= 1, got 0"),
         ([1, 2], {"n_periods": 2.0}, "n_periods must be an integer"),
         ([3, 3], {"n_periods": 2}, "n_periods must be 1 where all times are 3, got 2"),
+        (["1999-05-03"] * 2, {"n_periods": 2}, "where all times are 1999-05-03, got 2"),
         ([1, 2], {"bins": [1]}, "bins must be two or more increasing"),
         ([1, 2], {"bins": [2, 1]}, "bins must be two or more increasing"),
         ([1, 2], {"bins": [1, 1, 2]}, "bins must be two or more increasing"),
