@@ -32,9 +32,9 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import ChainRecord, Settings
 from skbayesembed.inference.hmc import hmc_chain
 from skbayesembed.inference.mode import find_mode
+from skbayesembed.inference.records import ChainRecord, Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import ess
 from skbayesembed.sgns.data import pair_table

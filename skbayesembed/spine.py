@@ -30,8 +30,8 @@ from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
 from .common.warnings import kept_warnings
 from .inference import checkpoint
-from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
+from .inference.records import Settings
 from .io.archive import package_version
 from .posterior import Posterior
 

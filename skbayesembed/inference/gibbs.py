@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..common.random import generators
-from .chains import ChainRecord, Control, Settings, run_chains
+from .chains import Control, run_chains
 from .contracts import Conditionals, Result, Run, require
+from .records import ChainRecord, Settings
 from .stepping import run_chain
 
 

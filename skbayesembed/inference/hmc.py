@@ -17,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.random import generators
 from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
-from .chains import ChainRecord, Control, Settings, run_chains
+from .chains import Control, run_chains
 from .contracts import HamiltonianModel, Result, Run, require
+from .records import ChainRecord, Settings
 from .stepping import run_chain
 from .trajectories import HamiltonianOptions, State, Trajectories, Transition
 

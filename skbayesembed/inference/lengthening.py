@@ -13,8 +13,8 @@ import numpy as np
 from ..common.trial import Measured, current
 from ..common.warnings import warn_user
 from . import checkpoint
-from .chains import Settings
 from .contracts import Result
+from .records import Settings
 
 # Recorded draws of a chain below which it is not made longer.
 _FEWEST = 4

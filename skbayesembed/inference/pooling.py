@@ -18,8 +18,8 @@ import numpy as np
 from ..common.trial import current as current_trial
 from ..common.warnings import warn_user
 from . import checkpoint
-from .chains import Settings
 from .contracts import Result
+from .records import Settings
 
 # Monte Carlo error of a mean by the number of runs, in posterior standard deviations, that is
 # warned of above.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from .chains import ChainRecord, Control, Settings
+from .chains import Control
+from .records import ChainRecord, Settings
 
 
 class Sampler(Protocol):

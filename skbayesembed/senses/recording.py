@@ -18,10 +18,10 @@ from ..common.mixing import (
 from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
-from ..inference.chains import ChainRecord, gather
 from ..inference.lengthening import lengthened, wanted
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
+from ..inference.records import ChainRecord, gather
 from ..posterior.entry_table import entry_labels
 from ..posterior.summary import ess, rhat
 from ..posterior.trend import drift

@@ -14,9 +14,9 @@ from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.blocks import active
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import mcse
 from skbayesembed.senses.data import Snippets

@@ -14,8 +14,8 @@ from skbayesembed.dynamic.data import PeriodPairs
 from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.model import DynamicModel, static_mode
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 
 V, K, T, EMPTY = 12, 2, 4, 2
 MONITORED = np.array([[0, 1, 2], [EMPTY, 3, 4], [3, 5, 5]])

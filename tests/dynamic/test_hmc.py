@@ -12,7 +12,7 @@ from skbayesembed.dynamic.density_kernels import pull_stretch, step_sums, stretc
 from skbayesembed.dynamic.hmc import DynamicHamiltonian, pilot_run, solve
 from skbayesembed.dynamic.model import DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
+from skbayesembed.inference.records import Settings
 
 T, MONITORED = 4, np.array([[0, 1, 2], [2, 3, 0]])
 HYPERPRIOR = (2.0, 0.05)

@@ -15,7 +15,7 @@ from skbayesembed.dynamic.laplace.solver import reach_mode
 from skbayesembed.dynamic.map import seek_mode
 from skbayesembed.dynamic.model import Curvature, DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
+from skbayesembed.inference.records import Settings
 
 V, T, EMPTY = 12, 4, 2
 ESTIMATOR = SimpleNamespace(solver="laplace", max_iter=500, tol=1e-6, verbose=0, n_jobs=1)

@@ -12,7 +12,7 @@ from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.map import solve
 from skbayesembed.dynamic.model import DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
+from skbayesembed.inference.records import Settings
 
 V, K, T, EMPTY = 12, 2, 4, 2
 

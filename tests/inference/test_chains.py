@@ -14,8 +14,9 @@ import pytest
 from skbayesembed import BayesianSGNS
 from skbayesembed.common.random import generators
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import ChainRecord, Settings, Store, Workers, gather, run_chains
+from skbayesembed.inference.chains import Workers, run_chains
 from skbayesembed.inference.gibbs import gibbs_chain, sample_gibbs
+from skbayesembed.inference.records import ChainRecord, Settings, Store, gather
 from skbayesembed.sgns import data as tables
 from tests.helpers.blas import blas_threads, two_blas_threads
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from skbayesembed.inference import checkpoint
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.checkpoint import Checkpoint
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.io import archive
 from tests.helpers.breaking import Broken, break_after

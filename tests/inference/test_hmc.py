@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.inference import hmc_kernels
 from skbayesembed.inference.adaptation import Metric, MetricWindow, StepSize, schedule
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions, Trajectories
 
 METHODS = ("nuts", "hmc", "mala")

@@ -10,8 +10,8 @@ from scipy import sparse, stats
 from scipy.special import expit, logsumexp
 
 from skbayesembed.common.random import generators
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 from skbayesembed.senses.checks import KERNELS
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse, stats
 from scipy.special import expit, logsumexp
 
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import work_kernels

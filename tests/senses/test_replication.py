@@ -3,8 +3,8 @@ import pytest
 from scipy import sparse
 from scipy.special import log_softmax, logsumexp, softmax
 
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior

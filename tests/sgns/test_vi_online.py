@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import Settings, Workers
+from skbayesembed.inference.chains import Workers
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.sgns.batches import CorpusBatches, MatrixBatches, PairBatches
 from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs

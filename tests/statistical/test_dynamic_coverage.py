@@ -10,8 +10,8 @@ from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 from skbayesembed.posterior.posterior import hdi_interval
 
 DIFFUSION = 0.02

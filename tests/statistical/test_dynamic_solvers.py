@@ -12,9 +12,9 @@ from skbayesembed.dynamic.laplace.approximation import DynamicLaplace
 from skbayesembed.dynamic.laplace.solver import reach_mode
 from skbayesembed.dynamic.model import DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 
 EMPTY = 2

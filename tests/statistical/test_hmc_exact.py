@@ -10,8 +10,8 @@ from scipy.special import expit, log_expit
 from skbayesembed import BayesianSGNS
 from skbayesembed.calibration import simulated_ranks, uniformity
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.hmc import SGNSHamiltonian, default_options

@@ -7,9 +7,9 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.calibration import simulated_ranks, uniformity
 from skbayesembed.datasets import make_senses
 from skbayesembed.inference.advi import mean_field
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import ess
 from skbayesembed.senses.data import Snippets

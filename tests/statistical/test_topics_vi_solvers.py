@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 from scipy.special import gammaln, softmax
 
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.mode import find_mode
 from skbayesembed.inference.mode_gaussian import ModeGaussian
+from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.posterior.summary import ess

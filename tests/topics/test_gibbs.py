@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from skbayesembed.common.random import generators
-from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.records import Settings
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.gibbs.solver import SAMPLERS

@@ -6,8 +6,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...inference.chains import ChainRecord, Workers, gather
+from ...inference.chains import Workers
 from ...inference.laplace import check_reached, newton_mode
+from ...inference.records import ChainRecord, gather
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.curvature import FACTOR_BYTES
 from ..map import seek_mode
