@@ -5,31 +5,16 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import zipfile
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer
 from .download import fetch_file
+from .fetching import COPIES, loader, options_of, texts_of
 from .named import NamedList
 from .prepared import PRESIDENT, prepared_brown, prepared_file, prepared_speeches, told_apart
 from .r_files import read_r_file
-
-_DOWNLOAD = """data_home : str or path-like, optional
-        As in `get_data_home`.<prepared>
-    download_if_missing : bool, default=True
-        Whether to download; if False, missing data raise an error.
-    n_retries : int, default=3
-        Number of retries if the connection fails.
-    delay : float, default=1.0
-        Seconds to wait before each retry."""
-
-_PREPARED = """ If it is not given and the environment variable
-        ``SKBAYESEMBED_DATA`` names a folder with ``{file}``, that copy is read and nothing is
-        downloaded."""
 
 _INAUGURAL = """\
 Inaugural addresses of the presidents of the United States, 1789 to 2021
@@ -84,22 +69,6 @@ of {length} words ({n} of them). Matt Mahoney, http://mattmahoney.net/dc/textdat
 Licence: text of Wikipedia, CC BY-SA.
 """
 
-# Copies that are read where SKBAYESEMBED_DATA names a folder that has them.
-_COPIES = {
-    "fetch_inaugural": "inaugural/inaugural.csv.gz",
-    "fetch_state_of_the_union": "state_of_the_union/state_of_the_union.csv.gz",
-    "fetch_brown": "text/brown.tsv.gz",
-    "fetch_conll2000": "chunking/{subset}.tsv.gz",
-}
-
-
-def loader(describe: Callable) -> Callable:
-    """Put the parameters of downloads into a docstring, where it says ``<download>``."""
-    copy = _COPIES.get(describe.__name__)
-    text = _DOWNLOAD.replace("<prepared>", _PREPARED.format(file=copy) if copy else "")
-    describe.__doc__ = (describe.__doc__ or "").replace("<download>", text)
-    return describe
-
 
 @loader
 def fetch_inaugural(
@@ -151,7 +120,7 @@ def fetch_inaugural(
     (array([1789, 1793]), 'Washington')
     """
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    copy = prepared_file(_COPIES["fetch_inaugural"], data_home)
+    copy = prepared_file(COPIES["fetch_inaugural"], data_home)
     if copy is not None:
         found = prepared_speeches(copy)
     else:
@@ -220,7 +189,7 @@ def fetch_state_of_the_union(
         found = _speeches("state_union.zip", lambda name: "iso-8859-2", options)
         source = "as in NLTK's corpus `state_union` (nltk_data, commit 5db857e6)"
     else:
-        copy = prepared_file(_COPIES["fetch_state_of_the_union"], data_home)
+        copy = prepared_file(COPIES["fetch_state_of_the_union"], data_home)
         found = _sotu(options) if copy is None else prepared_speeches(copy)
         source = "of the R package sotu (statsmaths/sotu, commit 05221572)"
     return Bunch(**found, DESCR=_SOTU.format(n=len(found["data"]), source=source))
@@ -273,7 +242,7 @@ def fetch_brown(
     (['The', 'Fulton', 'County'], 'news')
     """
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    copy = prepared_file(_COPIES["fetch_brown"], data_home)
+    copy = prepared_file(COPIES["fetch_brown"], data_home)
     found = _brown(options) if copy is None else prepared_brown(copy)
     return Bunch(**found, DESCR=_BROWN.format(n=len(found["data"])))
 
@@ -435,7 +404,7 @@ def fetch_conll2000(
     """
     check_choice("subset", subset, ("train", "test"))
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    copy = prepared_file(_COPIES["fetch_conll2000"].format(subset=subset), data_home)
+    copy = prepared_file(COPIES["fetch_conll2000"].format(subset=subset), data_home)
     if copy is not None:
         text = gzip.decompress(copy.read_bytes()).decode()
     else:
@@ -502,28 +471,6 @@ def fetch_text8(
     starts = range(0, len(words), document_length)
     data = [" ".join(words[i : i + document_length]) for i in starts]
     return Bunch(data=data, DESCR=_TEXT8.format(length=document_length, n=len(data)))
-
-
-def options_of(data_home, download_if_missing, n_retries, delay):
-    """Options of `fetch_file`."""
-    return {
-        "data_home": data_home,
-        "download_if_missing": download_if_missing,
-        "n_retries": n_retries,
-        "delay": delay,
-    }
-
-
-def texts_of(name: str, pattern: str, encoding: Any, options: dict[str, Any]) -> dict[str, str]:
-    """Texts in a zip archive whose names, without the first folder, are of a pattern."""
-    out = {}
-    with zipfile.ZipFile(fetch_file(name, **options)) as archive:
-        for info in archive.infolist():
-            inside = info.filename.split("/", 1)[-1]
-            if re.fullmatch(pattern, inside):
-                chosen = encoding(inside) if callable(encoding) else encoding
-                out[inside] = archive.read(info).decode(chosen, errors="replace")
-    return out
 
 
 def _speeches(name, encoding, options):

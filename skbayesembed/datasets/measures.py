@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..common.checks import check_choice
-from .corpora import loader, options_of, texts_of
 from .download import fetch_file
+from .fetching import loader, options_of, texts_of
 
 _SIMILARITY = {
     "ws353": ("EN-WS-353-ALL.txt", "WordSim-353 (Finkelstein et al. 2001)", "0 to 10"),
