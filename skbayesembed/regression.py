@@ -19,15 +19,12 @@ from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, check_rank, design_of
 from .corpus.periods import Times, check_order
 from .corpus.units import check_units, name_of, units_of
-from .regression_in_time import LEAST_RELIABLE, SlopesInTime
+from .regression_in_time import SlopesInTime
 from .regression_inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
+from .regression_reliability import check_reliable, warn_of_guess
 from .slopes import Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")
-# Less of a combination than this is warned of, and of a feature that the others leave less of.
-_HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
-# Where a feature has less than this that is no error, it matters what the error is taken to be.
-_MATTERS = 0.9
 # Residuals below this share of the outcome are those of rounding.
 _NO_REST = 1e-10
 _FEWEST_UNITS = 4
@@ -245,9 +242,9 @@ def regress(
         _warn_of_units(getattr(features, "of_units", None), n)
     _warn_of_known(draws, names)
     fit = SlopesInTime(draws, known, y, clusters.index, error == "classical", when)
-    _check_reliable(fit, names, error)
+    check_reliable(fit, names, error)
     if guessed:
-        _warn_of_guess(names, fit.reliabilities[1])
+        warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale, zero_one = _scales(fit.plain.matrix, len(names))
@@ -400,83 +397,6 @@ def _warn_of_known(draws, names):
             "year is, belongs among covariates=.",
             UserWarning,
         )
-
-
-def _warn_of_guess(names, reliability):
-    """Warn where an array does not tell what its error is, and it matters."""
-    j = int(np.argmin(reliability))
-    if reliability[j] < _MATTERS:
-        warn_user(
-            "features were given as an array, and regress cannot tell from it whether slopes must "
-            "be corrected for the error in the features. Here this matters: given the other terms, "
-            f"{100 * (1 - reliability[j]):.0f} % of the variance of {names[j]!r} is error (column "
-            f"beside: {reliability[j]:.2f}). Slopes were not corrected. That is right for draws of "
-            "GaussianLDA.sample_transform and DiSCSenseModel.sample_transform: pass "
-            "error='berkson' to confirm it. It is wrong for draws of sample_transform of "
-            "BayesianSGNS or DynamicSGNS fitted with uncertainty='documents', whose slopes come "
-            "out too small: pass error='classical', which corrects them.",
-            UserWarning,
-        )
-
-
-def _check_reliable(fit, names, error):
-    """Raise a ValueError where a combination of features is mostly error; warn of nearly so."""
-    (share, j), seen = fit.plain.most_wrong(), fit.plain.seen
-    if fit.wrong_share > share:
-        share, j = fit.wrong_share, fit.wrong_feature
-    if error == "classical" and share > 1.0 - LEAST_RELIABLE:
-        alone, beside = (
-            ", ".join(f"{max(r, 0.0):.2f}" for r in of) for of in fit.plain.reliabilities
-        )
-        raise ValueError(
-            f"features are too uncertain for error='classical': {100 * min(share, 1.0):.0f} % of "
-            f"the variance of a combination of them, of {names[j]!r} above all, is error "
-            f"(reliabilities, each by itself: {alone}; beside the others: "
-            f"{beside}{_most_alike(seen, names)}). Leave "
-            f"{_to_leave_out(seen, names, fit.plain.reliabilities[1])}, or take error='berkson', "
-            "whose slopes are then drawn towards zero."
-        )
-    found = []
-    if error == "classical" and share > 1.0 - _HARDLY_RELIABLE:
-        found.append(
-            f"{100 * share:.0f} % of the variance of a combination of features, of {names[j]!r} "
-            "above all, is error"
-        )
-    own = 1.0 / (np.diag(seen) * np.diag(np.linalg.inv(seen)))
-    j = int(np.argmin(own))
-    if own[j] < _HARDLY_OWN:
-        found.append(f"the other features leave {100 * own[j]:.1g} % of {names[j]!r}")
-    if found:
-        warn_user(
-            f"Slopes of features that are nearly alike are hardly told apart: "
-            f"{'; '.join(found)}{_most_alike(seen, names)}. Leave "
-            f"{_to_leave_out(seen, names, fit.plain.reliabilities[1])}, or put features together.",
-            UserWarning,
-        )
-
-
-def _most_alike(seen, names):
-    """The two features that are most alike, and their correlation beside covariates, in words."""
-    if len(names) < 2:
-        return ""
-    i, j, found = _alike(seen)
-    return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
-
-
-def _alike(seen):
-    """Places of the two features that are most alike, and their correlation."""
-    sd = np.sqrt(np.diag(seen))
-    alike = np.abs(seen / np.outer(sd, sd)) - np.eye(len(seen)) * 2
-    i, j = map(int, np.unravel_index(int(np.argmax(alike)), alike.shape))
-    return i, j, seen[i, j] / (sd[i] * sd[j])
-
-
-def _to_leave_out(seen, names, reliability):
-    """Of the two features that are most alike the less reliable one beside the others, in words."""
-    if len(names) < 2:
-        return "features out"
-    worst = min(_alike(seen)[:2], key=lambda j: reliability[j])
-    return f"{names[worst]!r} out first (of these two it is the less reliable beside the others)"
 
 
 def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, explained, facts):

@@ -519,6 +519,19 @@ def test_features_that_are_too_alike_say_which_to_leave_out():
     draws = truth + rng.normal(size=(40, 60, 3)) * [0.1, 0.5, 0.1]
     with pytest.raises(ValueError, match="'war' and 'power' correlate .* Leave 'power' out first"):
         regress(draws, war, names=["war", "power", "law"], error="classical")
+    # it is another that is uncertain
+    draws = truth + rng.normal(size=(40, 60, 3)) * [0.01, 0.01, 2.0]
+    with pytest.raises(ValueError, match="of 'law' above all.* correlate .* Leave 'law' out first"):
+        regress(draws, war, names=["war", "power", "law"], error="classical")
+
+
+def test_one_feature_that_is_uncertain_is_like_no_other():
+    rng = np.random.default_rng(0)
+    war = rng.normal(size=200)
+    draws = war + np.sqrt(0.6) * war.std() * rng.normal(size=(400, 200))
+    with pytest.warns(UserWarning, match="60 % of the variance of 'war' is error") as caught:
+        regress(draws, war + rng.normal(size=200), names=["war"], error="classical")
+    assert "alike" not in str(caught[0].message)
 
 
 def test_units_of_covariates_do_not_matter():
