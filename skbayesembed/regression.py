@@ -319,11 +319,13 @@ def _constant_of(fit, others, n_features, in_time):
     """The constant and its standard error, by the names of a `Regression`; nothing without one.
 
     In time there is no standard error of use: the level of what is autocorrelated is hardly known.
+    Nor is there one where one unit alone decides.
     """
     if INTERCEPT not in others:
         return {}
     j = n_features + others.index(INTERCEPT)
-    variance = np.nan if in_time else fit.by_units[j, j] + fit.by_features[j, j]
+    of_no_use = in_time or np.isnan(fit.freedom[j])
+    variance = np.nan if of_no_use else fit.by_units[j, j] + fit.by_features[j, j]
     return {"constant": float(fit.slopes[j]), "constant_sd": float(np.sqrt(variance))}
 
 

@@ -99,8 +99,9 @@ class Regression(Table):
     constant, constant_sd : float or None
         The constant, the mean outcome if all terms are zero (also with ``standardize=True``), and
         its standard error, of units and of features; None without one. With ``times`` the standard
-        error is NaN: the level that autocorrelated residuals vary about is hardly known. Printed
-        tables have the constant unless slopes are standardized or ``times`` were given.
+        error is NaN: the level that autocorrelated residuals vary about is hardly known. So it is
+        if one unit alone decides on the constant. Printed tables have the constant if its standard
+        error is known and slopes are not standardized.
     r_squared : float
         R-squared of least squares of the outcome on the mean features and the covariates, as for
         features without error. It does not use slopes corrected for classical error, and it would
@@ -273,7 +274,7 @@ class Regression(Table):
             *per,
             self._alike("slope", self.mean, "slope"),
             self._alike("se", known_errors(self.sd, self.freedom), "se"),
-            self._alike("units", self.sd_units, "se_units"),
+            self._alike("units", known_errors(self.sd_units, self.freedom), "se_units"),
             self._alike("features", self.sd_features, "se_features"),
             self._alike(interval, self.interval, "low", "high", left=True),
             Column("df", self.freedom, ("df",), dashed(".1f")),

@@ -53,3 +53,14 @@ def test_slopes():
     assert np.isnan(table.p_value).tolist() == [False, True, False]
     assert table.verdict[1] == "not decided" and "nan" not in repr(table)
     assert "one unit alone decides on this" in table.sentences["carter"]
+
+
+def test_constants():
+    """What all units but one have: the constant is that one, and has no error for others."""
+    rng = np.random.default_rng(0)
+    draws, y = rng.normal(size=(30, 90, 1)), rng.normal(size=90)
+    with pytest.warns(UserWarning, match="no p-value of 'others'"):
+        table = regress(draws, y, UNITS, covariates={"others": UNITS != 3}, error="berkson")
+    assert np.isnan(table.constant_sd) and "constant" not in repr(table)
+    # nor is there a part of it
+    assert np.isnan(table["se_units"]).tolist() == [False, True]
