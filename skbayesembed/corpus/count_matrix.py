@@ -162,14 +162,22 @@ def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the names are not one for each column, all different.
+        If the names are not one for each column, all different, or columns have the same names in
+        another order.
     """
     names, title = estimator.feature_names, "feature_names"
+    columns = getattr(X, "columns", None)
     if names is None:
-        names, title = getattr(X, "columns", None), "the columns of X"
+        names, title = columns, "the columns of X"
     if names is None:
         return column_names(n_columns, None)
     names = [str(name) for name in names]
+    own = names if columns is None else [str(name) for name in columns]
+    if own != names and sorted(own) == sorted(names):
+        raise ValueError(
+            "feature_names must be in the order of the columns of X, got the same names in another "
+            "order: leave feature_names out, or use X[list(feature_names)]."
+        )
     if len(names) != n_columns or len(set(names)) != len(names):
         raise ValueError(
             f"{title} must name the {n_columns} columns of X once each, got "

@@ -46,6 +46,12 @@ def test_names_of_columns():
     )
     with pytest.raises(ValueError, match="feature_names must name the 4 columns of X once each"):
         named_matrix(BayesianSGNS(feature_names=list("abca")), COUNTS)
+    # a frame may get other names, but not its own in another order
+    frame = pytest.importorskip("pandas").DataFrame(COUNTS.toarray(), columns=list("abcd"))
+    names = named_matrix(BayesianSGNS(feature_names=list("wxyz")), frame)[1]
+    assert names.tolist() == list("wxyz")
+    with pytest.raises(ValueError, match="in the order of the columns of X, got the same names in"):
+        named_matrix(BayesianSGNS(feature_names=list("abdc")), frame)
 
 
 def test_known_counts():
