@@ -7,15 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..common.checks import check_integer
 from ..common.warnings import warn_user
-from .times import LARGEST_TIME, Times, check_times, read_line, said, said_date, time_in
+from .bins import MOST_PERIODS, check_bins, edge_labels, equal_widths, names_of, whole_labels
+from .times import Times, check_times, read_line, said, said_date, time_in
 
 # Shorter gaps have no precision of their own.
 _LEAST_GAP = 1e-100
-# More periods than this are taken for a mistake where each integer is one (time stamps, say).
-_MOST_PERIODS = 1000
-
 # Periods that messages name.
 _NAMED = 5
 # Calendar years without data that are worth a warning, if they are a quarter of all.
@@ -128,13 +125,13 @@ class Periods:
         if n_periods is not None and bins is not None:
             raise ValueError("n_periods and bins exclude each other: give one of them.")
         if bins is not None:
-            edges, by_date = _check_bins(bins)
+            edges, by_date = check_bins(bins)
             periods = cls._of_edges(edges, by_date, times, dates)
             periods.index(times)
             return periods
         low, high = times.min(), times.max()
         if n_periods is not None:
-            edges = _equal_widths(low, high, n_periods, said_date if dates else said)
+            edges = equal_widths(low, high, n_periods, said_date if dates else said)
             return cls._of_edges(edges, dates, times, dates)
         return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
@@ -173,7 +170,7 @@ class Periods:
                 f"say), got two that differ by {gaps.min():.3g}."
             )
         whole = np.all(centres == np.round(centres))
-        labels = centres.astype(np.int64).tolist() if whole else _names(centres)
+        labels = centres.astype(np.int64).tolist() if whole else names_of(centres)
         return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
@@ -182,8 +179,8 @@ class Periods:
         centres = edges[:-1] + np.diff(edges) / 2
         labels = None
         if np.all((edges if dates else times) == np.round(edges if dates else times)):
-            labels = _whole_labels(edges, times.max() == edges[-1])
-        labels = labels or _edge_labels(edges, by_date)
+            labels = whole_labels(edges, times.max() == edges[-1])
+        labels = labels or edge_labels(edges, by_date)
         return cls(len(centres), edges, labels, centres, np.diff(centres), dates=bool(dates))
 
     def _said(self, time):
@@ -203,10 +200,10 @@ class Periods:
                 "times must be integers, one for each period, unless n_periods or bins is given; "
                 f"got {said(times[fraction][0])}."
             )
-        if high - low >= _MOST_PERIODS:
+        if high - low >= MOST_PERIODS:
             raise ValueError(
                 f"times span the {high - low + 1:.0f} integers from {said(low)} to {said(high)}, "
-                f"more than {_MOST_PERIODS} periods: give n_periods or bins to group them."
+                f"more than {MOST_PERIODS} periods: give n_periods or bins to group them."
             )
         labels = list(range(int(low), int(high) + 1))
         centres = np.array(labels, dtype=np.float64)
@@ -237,6 +234,37 @@ class Periods:
         """
         line = np.append(self.centres, self._read(times))
         return replace(self._of_integers(line, line.min(), line.max()), years=self.years)
+
+    def lengthened(self, times: Times) -> Self:
+        """Return the same bins, and more of the width of the last up to further times.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, in the formats of `check_times`.
+
+        Returns
+        -------
+        periods : Periods
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, or one is before the first bin.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1850, 1860], bins=[1850, 1860]).lengthened([1875]).labels
+        ['1850-1859', '1860-1869', '1870-1879']
+        """
+        times, dates = read_line(times, "times")
+        width = self.edges[-1] - self.edges[-2]
+        more = max(0, int(np.ceil((times.max() - self.edges[-1]) / width)))
+        later = self.edges[-1] + width * np.arange(1, more + 1)
+        periods = self._of_edges(np.append(self.edges, later), dates, times, dates)
+        periods.index(times)
+        return periods
 
     def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.
@@ -472,52 +500,6 @@ def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def _check_bins(bins):
-    """Edges as numbers, and whether they were dates."""
-    edges, dates = read_line(bins, "bins")
-    if len(edges) < 2 or np.any(np.diff(edges) <= 0):
-        raise ValueError(
-            f"bins must be two or more increasing ends of periods, got {edges.tolist()}."
-        )
-    return edges, dates
-
-
-def _equal_widths(low, high, n_periods, show):
-    check_integer("n_periods", n_periods, 1)
-    if n_periods > _MOST_PERIODS:
-        raise ValueError(f"n_periods must be at most {_MOST_PERIODS}, got {n_periods!r}.")
-    if low == high:
-        if n_periods > 1:
-            raise ValueError(
-                f"n_periods must be 1 where all times are {show(low)}, got {n_periods}; "
-                "bins can make periods without data."
-            )
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, n_periods + 1)
-
-
-def _whole_labels(edges, end_is_a_time):
-    """Names of bins of whole numbers, as in ``"1810-1829"``; None where one holds none."""
-    first, last = np.ceil(edges[:-1]), np.ceil(edges[1:]) - 1.0
-    last[-1] += end_is_a_time
-    if np.any(first > last) or np.abs(edges).max() >= LARGEST_TIME:
-        return None
-    to = " to " if first[0] < 0 else "-"
-    pairs = zip(first.astype(np.int64).tolist(), last.astype(np.int64).tolist(), strict=True)
-    return [str(a) if a == b else f"{a}{to}{b}" for a, b in pairs]
-
-
-def _edge_labels(edges, dates=False):
-    """Names of bins, as in ``"[1810, 1830)"``; of dates as in ``"[1810-04-01, 1830-07-01)"``."""
-    names = [said_date(edge) for edge in edges] if dates else _names(edges)
-    if len(set(names)) < len(names):
-        # of times of one day
-        names = _names(edges)
-    last = len(names) - 2
-    pairs = zip(names[:-1], names[1:], strict=True)
-    return [f"[{a}, {b}{']' if t == last else ')'}" for t, (a, b) in enumerate(pairs)]
-
-
 def _whole(times):
     """The times themselves; a ValueError unless they are integers."""
     fraction = times != np.round(times)
@@ -526,12 +508,3 @@ def _whole(times):
             f"times must be integers, as the periods are, got {said(times[fraction][0])}."
         )
     return times
-
-
-def _names(times):
-    """Different times as texts, with as few digits as tell them apart."""
-    for digits in range(6, 18):
-        names = [f"{time:.{digits}g}" for time in times]
-        if len(set(names)) == len(names):
-            break
-    return names

@@ -91,20 +91,23 @@ def said(time):
     return f"{time:.10g}"
 
 
-def said_date(time):
-    """A time of dates, in years, as the date that it is of.
+def said_date(time, up=False):
+    """A time of dates, in years, as the date that it is of; or, ``up``, as the first from it on.
 
     Examples
     --------
     >>> from skbayesembed.corpus.times import check_times, said_date
     >>> [said_date(t) for t in check_times(["1793-12-01", "2000-02-29", "1999-12-31"])]
     ['1793-12-01', '2000-02-29', '1999-12-31']
+    >>> [said_date(t, up=True) for t in check_times(["1793-12-01", "1999-12-31T06"])]
+    ['1793-12-01', '2000-01-01']
     """
     year = np.datetime64(int(np.floor(time)) - 1970, "Y")
     days = ((year + 1).astype("datetime64[D]") - year.astype("datetime64[D]")).astype(int)
-    # of whole days rounding leaves a little less
-    day = int((time - np.floor(time)) * days + _ROUNDING)
-    return str(year.astype("datetime64[D]") + min(day, int(days) - 1))
+    # of whole days rounding leaves a little less, or more
+    share = (time - np.floor(time)) * days
+    day = int(np.ceil(share - _ROUNDING)) if up else min(int(share + _ROUNDING), int(days) - 1)
+    return str(year.astype("datetime64[D]") + day)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -398,8 +398,8 @@ def test_gaps_too_short_to_compute_with():
 def test_periods_of_dates_are_called_by_dates():
     dates = np.array(["1793-12-01", "1850-02-03", "2016-03-01"], dtype="datetime64[D]")
     periods = Periods.learn(dates, n_periods=2)
-    assert periods.labels == ["[1793-12-01, 1905-01-15)", "[1905-01-15, 2016-03-01]"]
-    assert periods.find("[1793-12-01, 1905-01-15)") == periods.find("1850-02-03") == 0
+    assert periods.labels == ["[1793-12-01, 1905-01-16)", "[1905-01-16, 2016-03-01]"]
+    assert periods.find("[1793-12-01, 1905-01-16)") == periods.find("1850-02-03") == 0
     with pytest.raises(ValueError, match="must be from 1800-01-01 to 1900-01-01,.* 1793-12-01; b"):
         Periods.learn(dates, bins=["1800-01-01", "1900-01-01"])
     # of one day, numbers tell them apart
@@ -420,3 +420,17 @@ def test_years_of_dates_that_are_mostly_empty():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warn_of_empty(Periods.learn(dates), check_times(dates))
+
+
+def test_bins_that_are_lengthened_keep_their_names():
+    """Also those of dates; a date that an edge is within is in the period that its name ends."""
+    first = Periods.learn(["1999-01-05", "1999-12-06"], n_periods=2)
+    assert first.labels == ["[1999-01-05, 1999-06-22)", "[1999-06-22, 1999-12-06]"]
+    assert first.index(["1999-06-21", "1999-06-22"]).tolist() == [0, 1]
+    more = first.lengthened(["2000-02-01", "2000-05-20"])
+    assert more.n_periods == 3 and more.dates
+    assert more.labels[0] == first.labels[0] and more.labels[1][:-1] == first.labels[1][:-1]
+    np.testing.assert_allclose(np.diff(more.edges), np.diff(first.edges)[0])
+    assert first.lengthened(["1999-12-01"]).labels == first.labels
+    with pytest.raises(ValueError, match="got 1998-01-01"):
+        first.lengthened(["1998-01-01"])
