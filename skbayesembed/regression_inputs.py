@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .common.checks import as_floats, check_list
+from .common.checks import as_floats, check_list, check_no_texts
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT
 
@@ -102,6 +102,7 @@ def outcome_of(outcome, n, shape):
     """The outcome (n,), checked; features have this shape."""
     given = outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome
     try:
+        check_no_texts(given)
         y = as_floats(given)
     except ValueError as error:
         raise ValueError(

@@ -267,6 +267,28 @@ def as_floats(values: Any) -> np.ndarray:
         raise ValueError(str(error)) from error
 
 
+def check_no_texts(values: Any) -> None:
+    """Raise a ValueError where entries are texts, also those of numbers: they may be names.
+
+    The message has a text that is no number, if there is one.
+    """
+    found = np.asarray(values)
+    if found.dtype.kind not in "OUST":
+        return
+    texts = [str(x) for x in found.flat if isinstance(x, str | bytes)]
+    if texts:
+        shown = next((text for text in texts if not _is_numeral(text)), texts[0])
+        raise ValueError(f"got texts, such as {shown!r}")
+
+
+def _is_numeral(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a real number of 64 bits, which a bool is not meant to be."""
     if isinstance(value, Integral):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import as_floats
+from ..common.checks import as_floats, check_no_texts
 
 INTERCEPT = "(intercept)"
 # Names of a column of ones, in any case: of R, patsy and statsmodels.
@@ -65,16 +65,19 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
     Raises
     ------
     ValueError
-        If the number of rows is another, an entry is no finite number, a covariate is the same
-        for all, or columns depend linearly on each other and the constant.
+        If the number of rows is another, an entry is no finite number, two columns have one name,
+        a covariate is the same for all, or columns depend linearly on each other and the constant.
     """
     names, design = _named_columns(design, n, what, name)
     kinds = getattr(design, "dtypes", getattr(design, "dtype", None))
     if any(getattr(kind, "kind", "") == "M" for kind in np.atleast_1d(np.asarray(kinds, object))):
         raise _of_dates(name)
+    # as truth values and numbers side by side would be objects
+    given = design.to_numpy() if hasattr(design, "to_numpy") else design
+    if _has_dates(given):
+        raise _of_dates(name)
     try:
-        # as truth values and numbers side by side would be objects
-        given = design.to_numpy() if hasattr(design, "to_numpy") else design
+        check_no_texts(given)
         matrix = as_floats(given)
     except ValueError as error:
         raise ValueError(
@@ -94,6 +97,8 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
             f"{column}: leave such {what} out."
         )
     terms = _terms_of(names, matrix, alone)
+    if twice := {term for term in terms if terms.count(term) > 1}:
+        raise ValueError(f"{name} must have columns of different names, got {twice} twice.")
     _check_varying(matrix, terms, what, name)
     if INTERCEPT not in terms:
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
@@ -163,16 +168,23 @@ def _named_columns(design, n, what, called):
                 f"{called} must have a row for each of the {n} {what}, got shape "
                 f"{np.shape(column)} of {name!r}."
             )
-    if any(_is_of_dates(column) for column in columns):
+    if any(map(_has_dates, columns)):
         raise _of_dates(called)
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 
-def _is_of_dates(column):
+def _has_dates(values):
     """Whether entries are dates, of NumPy, pandas or Python."""
-    kind = getattr(getattr(column, "dtype", None), "kind", "O")
-    dates = kind == "O" and any(isinstance(x, datetime.date | np.datetime64) for x in column)
-    return kind == "M" or dates
+    try:
+        values = np.asarray(values)
+    except ValueError:
+        return False
+    if values.dtype.kind != "O":
+        return values.dtype.kind == "M"
+    return any(
+        isinstance(x, datetime.date | np.datetime64) or type(x).__name__ == "Period"
+        for x in values.flat
+    )
 
 
 def _of_dates(name):

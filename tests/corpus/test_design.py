@@ -99,7 +99,10 @@ def test_refused(design, message):
         design_of(design, 4)
 
 
-@pytest.mark.parametrize("kind", ["array", "dict", "series", "frame", "beside", "python"])
+KINDS = ["array", "dict", "series", "frame", "beside", "python", "periods", "objects"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_dates_are_no_covariates(kind):
     """They are refused with what to give instead."""
     dates = np.array(
@@ -108,6 +111,8 @@ def test_dates_are_no_covariates(kind):
     beside = {"x": [1, 2, 4, 3], "when": dates}
     python = {"when": dates.tolist(), "x": [1, 2, 4, 3]}
     forms = {"array": dates, "dict": {"when": dates}, "beside": beside, "python": python}
+    forms["periods"] = {"when": pd.PeriodIndex(dates, freq="M")}
+    forms["objects"] = pd.DataFrame(python)
     given = forms.get(kind)
     if given is None:
         given = pd.Series(dates) if kind == "series" else pd.DataFrame({"when": dates, "x": 1.5})
@@ -122,3 +127,20 @@ def test_what_pandas_has_as_missing():
     years = pd.Series([1, 2, None, 4], dtype="Int64")
     with pytest.raises(ValueError, match="finite numbers, got nan in row 2, column 1: leave such"):
         design_of(pd.DataFrame({"x": X[:, 1], "year": years}), 4)
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_texts_are_no_covariates(form):
+    """Not even of numbers, which may be names of groups."""
+    with pytest.raises(ValueError, match="must hold numbers: got texts, such as '1'. Code categ"):
+        design_of(form({"group": ["1", "2", "3", "1"]}), 4)
+    with pytest.raises(ValueError, match="must hold numbers: got texts, such as 'Whig'. Code cat"):
+        design_of(form({"x": [1, 2, 4, 3], "party": ["Whig", "Whig", "None", "None"]}), 4)
+
+
+def test_columns_of_one_name():
+    for frame in (pd.DataFrame(X, columns=["year"] * 2), {1: X[:, 0], "1": X[:, 1]}):
+        with pytest.raises(ValueError, match="design must have columns of different names, got {'"):
+            design_of(frame, 4)
+    with pytest.raises(ValueError, match="must hold numbers: setting an array element"):
+        design_of([[1], [2, 3], [1], [2]], 4)
