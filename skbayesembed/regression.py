@@ -271,7 +271,7 @@ def regress(
             "zero_one": zero_one[keep],
             "units_name": name_of(units),
             "fit_units": _units_of_features(features, source),
-            "r_squared": _r_squared(fit.plain.matrix, y),
+            "r_squared": _r_squared(fit.plain.least.basis, y),
             **_constant_of(fit, others, len(names), when is not None),
             **fit.in_time(prob),
         },
@@ -290,9 +290,12 @@ def _scales(matrix, n_features):
     return scale, zero_one
 
 
-def _r_squared(matrix, y):
-    """Share of the variation of the outcome that least squares on mean features explains."""
-    left = y - matrix @ np.linalg.lstsq(matrix, y)[0]
+def _r_squared(basis, y):
+    """Share of the variation of the outcome that least squares on mean features explains.
+
+    By an orthonormal basis, as other solvers drop columns that are small beside the others.
+    """
+    left = y - basis @ (basis.T @ y)
     return float(1.0 - np.sum(left**2) / np.sum((y - y.mean()) ** 2))
 
 

@@ -61,8 +61,8 @@ class SlopesInTime:
         self._average(parts, weights)
 
     def _has_rest(self, y):
-        matrix = self.plain.matrix
-        left = y - matrix @ np.linalg.lstsq(matrix, y)[0]
+        basis = self.plain.least.basis
+        left = y - basis @ (basis.T @ y)
         return np.max(np.abs(left)) > _NO_REST * np.max(np.abs(y))
 
     def _whitened(self, draws, known, y, index, classical, when):

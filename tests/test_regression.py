@@ -549,6 +549,21 @@ def test_units_of_covariates_do_not_matter():
             np.testing.assert_allclose(getattr(raw, name)[0], getattr(about, name)[0], rtol=1e-6)
 
 
+def test_covariates_that_are_large_numbers():
+    """As incomes of countries are: features do not drop out beside them."""
+    rng = np.random.default_rng(0)
+    share, income = 0.05 * rng.normal(size=200), 1 + 0.1 * np.cumsum(rng.normal(size=200))
+    draws = share + 0.005 * rng.normal(size=(100, 200))
+    y = 20 * share + income + rng.normal(size=200)
+    large, small = (
+        regress(draws, y, covariates={"income": income * unit}, times=np.arange(200))
+        for unit in (1e13, 1.0)
+    )
+    for name in ("r_squared", "residual_correlation", "autocorrelated"):
+        assert getattr(large, name) == pytest.approx(getattr(small, name), rel=1e-6)
+    np.testing.assert_allclose(large.mean[0], small.mean[0])
+
+
 def test_few_documents_are_not_called_units():
     """Where no units were given, errors are about documents."""
     rng = np.random.default_rng(0)

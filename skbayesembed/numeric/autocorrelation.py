@@ -118,8 +118,9 @@ class Autocorrelation:
         kept = np.flatnonzero(p.max(axis=1) > 0)
         shape = (kept.size, *y.shape[1:])
         self._columns, self._outcomes = np.column_stack([basis, line]), means
-        rows = y - matrix @ np.linalg.lstsq(matrix, y)[0]
-        self._left = self._means(rows.reshape(len(y), -1))
+        # by QR, which drops no column that is small beside the others
+        rows = _beside(np.linalg.qr(matrix)[0], y.reshape(len(y), -1))
+        self._left = self._means(rows)
         self._kept = [models[i] for i in kept]
         self.weights = p[kept].reshape(shape)
         self.lines = np.array([bool(models[i][-1]) for i in kept])
