@@ -238,6 +238,8 @@ class Periods:
     def lengthened(self, times: Times) -> Self:
         """Return the same bins, and more of the width of the last up to further times.
 
+        Single integers and years are those of `extended`.
+
         Parameters
         ----------
         times : array-like of shape (n,)
@@ -258,11 +260,15 @@ class Periods:
         >>> Periods.learn([1850, 1860], bins=[1850, 1860]).lengthened([1875]).labels
         ['1850-1859', '1860-1869', '1870-1879']
         """
-        times, dates = read_line(times, "times")
-        width = self.edges[-1] - self.edges[-2]
-        more = max(0, int(np.ceil((times.max() - self.edges[-1]) / width)))
-        later = self.edges[-1] + width * np.arange(1, more + 1)
-        periods = self._of_edges(np.append(self.edges, later), dates, times, dates)
+        edges = self.edges
+        if edges is None:
+            return self.extended(times)
+        times = check_times(times)
+        width = edges[-1] - edges[-2]
+        more = max(0, int(np.ceil((times.max() - edges[-1]) / width)))
+        later = edges[-1] + width * np.arange(1, more + 1)
+        # called as they were, whatever the further times are
+        periods = self._of_edges(np.append(edges, later), self.dates, times, self.dates)
         periods.index(times)
         return periods
 

@@ -432,5 +432,6 @@ def test_bins_that_are_lengthened_keep_their_names():
     assert more.labels[0] == first.labels[0] and more.labels[1][:-1] == first.labels[1][:-1]
     np.testing.assert_allclose(np.diff(more.edges), np.diff(first.edges)[0])
     assert first.lengthened(["1999-12-01"]).labels == first.labels
+    assert first.lengthened([2000.1, 2000.2]).labels == more.labels
     with pytest.raises(ValueError, match="got 1998-01-01"):
         first.lengthened(["1998-01-01"])
