@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -74,6 +75,27 @@ def test_short_intervals_are_seen(topics):
     assert 0.0 < left < interval.min() and interval.max() < right
     wide = replace(table, mean=mean, interval=np.stack([0 * mean, 2 * mean], axis=-1))
     assert TopicWordsDisplay.from_result(wide).ax_.get_xlim()[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "low, high", [(0.0109, 0.0165), (0.0, 0.031), (0.0112, 0.0119), (0.012345, 0.012349)]
+)
+def test_labels_of_ticks_do_not_touch(topics, low, high):
+    table = topics.top_words(4)
+    mean = np.tile(np.linspace(high, low, 4), (3, 1))
+    interval, words = np.stack([mean, mean], axis=-1), np.full((3, 4), "administration")
+    display = TopicWordsDisplay.from_result(
+        replace(table, words=words, mean=mean, interval=interval)
+    )
+    display.figure_.draw_without_rendering()
+    gap = 3.0 * display.figure_.dpi / 72
+    for axes in display.axes_:
+        left, right = axes.get_xlim()
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        boxes = [text.get_window_extent() for at, text in ticks if left <= at <= right]
+        assert boxes and all(a.x1 + gap < b.x0 for a, b in pairwise(boxes))
+    # a scale needs two, where they have room
+    assert len(boxes) > 1 or high - low < 1e-3
 
 
 def test_topics_that_have_not_mixed_have_no_intervals(topics):
