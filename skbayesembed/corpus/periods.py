@@ -237,6 +237,37 @@ class Periods:
         line = np.append(self.centres, self._read(times))
         return replace(self._of_integers(line, line.min(), line.max()), years=self.years)
 
+    def lengthened(self, times: Times) -> Self:
+        """Return the same bins, followed by more of the width of the last up to further times.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, in the formats of `check_times`.
+
+        Returns
+        -------
+        periods : Periods
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, or one is before the first bin.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1850, 1869], bins=[1850, 1860, 1870]).lengthened([1875]).labels
+        ['1850-1859', '1860-1869', '1870-1879']
+        """
+        times, dates = read_line(times, "times")
+        end, width = self.edges[-1], self.edges[-1] - self.edges[-2]
+        more = max(0, int(np.ceil((times.max() - end) / width)))
+        edges = np.append(self.edges, end + width * np.arange(1, more + 1))
+        periods = self._of_edges(edges, self.dates, times, dates)
+        periods.index(times)
+        return periods
+
     def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.
 

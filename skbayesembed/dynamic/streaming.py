@@ -192,10 +192,7 @@ def extended_periods(estimator, known, times, numbers, kind):
         return Periods.learn(times, estimator.n_periods, estimator.bins)
     if known.edges is None:
         return known.extended(numbers)
-    width = known.edges[-1] - known.edges[-2]
-    more = max(0, int(np.ceil((numbers.max() - known.edges[-1]) / width)))
-    later = known.edges[-1] + width * np.arange(1, more + 1)
-    return Periods.learn(times, bins=np.append(known.edges, later))
+    return known.lengthened(times)
 
 
 class DynamicStreamingMixin(FittedMixin):
