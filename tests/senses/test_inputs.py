@@ -92,7 +92,7 @@ def test_matrices_with_other_columns():
 
 
 def test_labels_that_are_names():
-    with pytest.raises(ValueError, match=r"got \['money'\]. .*pandas.factorize.* units= are passed"):
+    with pytest.raises(ValueError, match=r"got \['money'\]. .*pandas.factorize.* units= are"):
         fitted_with().fit(COUNTS, y=["money", "river", "money", "river"])
     # as the message says, also where senses are more than names
     model = fitted_with().set_params(n_senses=3).fit(COUNTS, y=[0, 1, 0, -1])
