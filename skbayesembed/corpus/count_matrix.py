@@ -148,10 +148,25 @@ def named_matrix(
     Raises
     ------
     ValueError
-        As `count_matrix`, or if the names are not one for each column, all different.
+        As `count_matrix`, or if the names are not one for each column, all different, or in
+        another order than columns that have names.
     """
     counts = count_matrix(estimator, X, reset=reset)
-    return counts, matrix_names(estimator, X, counts.shape[1])
+    names = matrix_names(estimator, X, counts.shape[1])
+    _check_order_of_names(names, getattr(X, "columns", None))
+    return counts, names
+
+
+def _check_order_of_names(names, columns):
+    """Raise a ValueError where a column has the name that is given to another one."""
+    place = {name: i for i, name in enumerate(names.tolist())}
+    for i, column in enumerate([] if columns is None else columns):
+        if isinstance(column, str) and place.get(column, i) != i:
+            raise ValueError(
+                f"feature_names must be in the order of the columns of X, got {names[i]!s:.60} for "
+                f"the column {column!r}, whose name is at place {place[column]}: leave "
+                "feature_names out, as X has names."
+            )
 
 
 def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
@@ -169,6 +184,8 @@ def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
         names, title = getattr(X, "columns", None), "the columns of X"
     if names is None:
         return column_names(n_columns, None)
+    if isinstance(names, set | frozenset):
+        raise ValueError(f"{title} must be in the order of the columns of X, got a set.")
     names = [str(name) for name in names]
     if len(names) != n_columns or len(set(names)) != len(names):
         raise ValueError(

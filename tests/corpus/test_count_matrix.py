@@ -14,6 +14,10 @@ from skbayesembed.corpus.count_matrix import (
     named_matrix,
 )
 from skbayesembed.corpus.known import check_kind, known_counts
+from skbayesembed.corpus.text import distinct_words
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 COUNTS = sparse.csr_array(np.array([[2.0, 0, 1, 0], [1, 0, 2, 1]]))
 
@@ -48,6 +52,17 @@ def test_names_of_columns():
         named_matrix(BayesianSGNS(feature_names=list("abca")), COUNTS)
 
 
+def test_given_names_are_in_the_order_of_columns():
+    """A column whose own name is given to another one would be taken for it."""
+    frame = pd.DataFrame(COUNTS.toarray(), columns=list("abcd"))
+    for names in ("abcd", "wxyz", "abcz"):
+        assert named_matrix(BayesianSGNS(feature_names=list(names)), frame)[1].tolist() == [*names]
+    with pytest.raises(ValueError, match="got d for the column 'a', whose name is at place 3"):
+        named_matrix(BayesianSGNS(feature_names=list("dbca")), frame)
+    with pytest.raises(ValueError, match="in the order of the columns of X, got a set"):
+        named_matrix(BayesianSGNS(feature_names=set("abcd")), COUNTS)
+
+
 def test_known_counts():
     words = np.array(["a", "b"])
     estimator = SimpleNamespace(_columns=None, words_=words, vocabulary_={"a": 0, "b": 1})
@@ -66,3 +81,8 @@ def test_infinities_of_both_signs():
     """Their sum, which is looked at first, is none: no warning of it comes before the error."""
     with pytest.raises(ValueError, match="X contains infinity"):
         count_matrix(BayesianSGNS(), np.array([[-np.inf, np.inf]]), reset=True)
+
+
+def test_words_of_a_set_have_one_order():
+    assert distinct_words({"river", "bank", "sea"}).tolist() == ["bank", "river", "sea"]
+    assert distinct_words(["sea", "bank"]).tolist() == ["sea", "bank"]
