@@ -211,7 +211,8 @@ def _short(value, _):
 
 
 def _draw(panels):
-    for figure in dict.fromkeys(axes.figure for axes in panels):
+    # those of axes in a part of a figure, too
+    for figure in dict.fromkeys(axes.figure.canvas.figure for axes in panels):
         figure.draw_without_rendering()
 
 

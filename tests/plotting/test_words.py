@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from skbayesembed.plotting import SenseWordsDisplay, TopicWordsDisplay
+from tests.plotting.conftest import plt
 
 
 def check(display, table, chosen):
@@ -121,3 +122,10 @@ def test_unknown_topics_are_refused(chosen, topics):
 def test_names_are_as_many_as_topics(topics):
     with pytest.raises(ValueError, match="names must name each of the 3 topics, got 1"):
         TopicWordsDisplay.from_estimator(topics, 4, names=["one"])
+
+
+def test_axes_in_a_part_of_a_figure(topics):
+    part, _ = plt.figure().subfigures(1, 2)
+    axes = part.subplots(1, 3)
+    display = TopicWordsDisplay.from_estimator(topics, 4, ax=axes)
+    assert display.axes_.tolist() == axes.tolist()
