@@ -240,6 +240,8 @@ class Periods:
     def lengthened(self, times: Times) -> Self:
         """Return the same bins, followed by more of the width of the last up to further times.
 
+        Of periods that are no bins, the same as `extended`.
+
         Parameters
         ----------
         times : array-like of shape (n,)
@@ -260,12 +262,14 @@ class Periods:
         >>> Periods.learn([1850, 1869], bins=[1850, 1860, 1870]).lengthened([1875]).labels
         ['1850-1859', '1860-1869', '1870-1879']
         """
-        times, dates = read_line(times, "times")
+        if self.edges is None:
+            return self.extended(times)
+        line, dates = read_line(times, "times")
         end, width = self.edges[-1], self.edges[-1] - self.edges[-2]
-        more = max(0, int(np.ceil((times.max() - end) / width)))
+        more = max(0, int(np.ceil((line.max() - end) / width)))
         edges = np.append(self.edges, end + width * np.arange(1, more + 1))
-        periods = self._of_edges(edges, self.dates, times, dates)
-        periods.index(times)
+        periods = self._of_edges(edges, self.dates, line, dates)
+        periods.index(line)
         return periods
 
     def index(self, times: Times) -> np.ndarray:

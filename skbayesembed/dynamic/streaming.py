@@ -190,8 +190,6 @@ def extended_periods(estimator, known, times, numbers, kind):
         return Periods.of_times(numbers if known is None else np.append(known.centres, numbers))
     if known is None or estimator.bins is not None:
         return Periods.learn(times, estimator.n_periods, estimator.bins)
-    if known.edges is None:
-        return known.extended(numbers)
     return known.lengthened(times)
 
 
