@@ -148,10 +148,22 @@ def named_matrix(
     Raises
     ------
     ValueError
-        As `count_matrix`, or if the names are not one for each column, all different.
+        As `count_matrix` and `matrix_names`.
     """
     counts = count_matrix(estimator, X, reset=reset)
     return counts, matrix_names(estimator, X, counts.shape[1])
+
+
+def _check_order_of_names(names, columns):
+    """Raise a ValueError where a column has the name that is given to another one."""
+    place = {name: i for i, name in enumerate(names)}
+    for i, column in enumerate([] if columns is None else columns):
+        if isinstance(column, str) and place.get(column, i) != i:
+            raise ValueError(
+                "feature_names must be in the order of the columns of X, got the name "
+                f"{column!r} at place {place[column]}, which the column at place {i} has: leave "
+                "feature_names out, or use X[list(feature_names)]."
+            )
 
 
 def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
@@ -162,8 +174,8 @@ def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the names are not one for each column, all different, or columns have the same names in
-        another order.
+        If the names are not one for each column, all different, or one of them is that of another
+        column.
     """
     names, title = estimator.feature_names, "feature_names"
     columns = getattr(X, "columns", None)
@@ -171,13 +183,10 @@ def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
         names, title = columns, "the columns of X"
     if names is None:
         return column_names(n_columns, None)
+    if isinstance(names, set | frozenset):
+        raise ValueError(f"{title} must be in the order of the columns of X, got a set.")
     names = [str(name) for name in names]
-    own = names if columns is None else [str(name) for name in columns]
-    if own != names and sorted(own) == sorted(names):
-        raise ValueError(
-            "feature_names must be in the order of the columns of X, got the same names in another "
-            "order: leave feature_names out, or use X[list(feature_names)]."
-        )
+    _check_order_of_names(names, columns)
     if len(names) != n_columns or len(set(names)) != len(names):
         raise ValueError(
             f"{title} must name the {n_columns} columns of X once each, got "

@@ -335,7 +335,7 @@ def encode(
 
 
 def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
-    """The words of a list as an array.
+    """The words of a list as an array; those of a set, which has no order, sorted.
 
     Raises
     ------
@@ -343,6 +343,8 @@ def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
         If it is empty, or its entries are not different strings.
     """
     words = listed(vocabulary) or []
+    if isinstance(vocabulary, set | frozenset):
+        words = sorted(words, key=str)
     if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
         raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
     return np.asarray(words, dtype=str)

@@ -121,7 +121,7 @@ def read_line(values, name, n=None):
         raise ValueError(f"{name} must be a list or array of numbers or dates: {error}") from error
     if values.ndim == 0 and name == "bins":
         raise ValueError(
-            f"bins must be the ends of the periods, got {values[()]!r}: for so many periods of "
+            f"bins must be the ends of the periods, got {values.item()!r}: for so many periods of "
             "equal length give n_periods instead."
         )
     if values.ndim != 1:
@@ -276,10 +276,11 @@ def _read_texts(values, name):
                 )
             continue
         if not _ISO_DATE.fullmatch(value):
-            if i and _is_number(value):
+            if _is_number(value) and any(map(_ISO_DATE.fullmatch, values)):
+                others = "those before it" if i else "others"
                 raise ValueError(
-                    f"{name}[{i}] must be a date, as those before it are, got {value!r}: write it "
-                    "as in '1999-05'."
+                    f"{name}[{i}] must be a date, as {others} are, got {value!r}: write it as in "
+                    "'1999-05'."
                 )
             _refuse(value, name, i)
         try:

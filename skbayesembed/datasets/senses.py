@@ -173,7 +173,7 @@ def make_senses(
     >>> simulation.times[:3].tolist(), simulation.senses[:3].tolist()
     ([0, 0, 0], [1, 0, 1])
     """
-    _check(
+    given = Bunch(
         n_snippets=n_snippets, n_words=n_words, n_senses=n_senses, n_periods=n_periods,
         n_genres=n_genres, window=window, mean_length=mean_length, model=model,
         alpha_phi=alpha_phi, alpha_theta=alpha_theta, kappa_theta=kappa_theta,
@@ -181,37 +181,14 @@ def make_senses(
         interaction=interaction, kappa_interaction=kappa_interaction, n_dims=n_dims,
         kappa_sigma=kappa_sigma, unit_sd=unit_sd,
     )  # fmt: skip
+    _check(given)
     n_units = _number_of_units(n_units, unit_sd, n_periods * n_genres)
     _check_sizes(n_words, n_senses, n_periods, n_genres, n_snippets * float(mean_length))
     streams = generators(seed_sequence(random_state), 7)
     kappa_rng, phi_rng, psi_rng, xi_rng, senses_rng, words_rng, units_rng = streams
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
-
-    shape = (n_genres, n_periods, n_senses)
-    truth: dict[str, np.ndarray] = {}
-    if model in ("scan", "gasc"):
-        phi = walk(phi_rng, shape, first_phi, 2 * kappa_phi)
-        psi = walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
-    elif model == "edisc":
-        phi = autoregression(phi_rng, shape, alpha_phi, kappa_phi)
-        rho = _vectors(vectors, (n_words, n_dims), xi_rng)
-        unit = 2.0 / median_distance(rho) ** 2
-        chi = psi_rng.normal(scale=np.sqrt(unit * kappa_chi), size=(n_senses, rho.shape[1]))
-        theta = autoregression(psi_rng, (n_periods, rho.shape[1]), alpha_theta, unit * kappa_theta)
-        sigma = psi_rng.normal(scale=np.sqrt(kappa_sigma), size=n_words)
-        psi = (chi[:, None] + theta) @ rho.T + sigma
-        truth.update(chi=chi, theta=theta, sigma=sigma, vectors=rho)
-    else:
-        phi = autoregression(phi_rng, shape, alpha_phi, kappa_phi)
-        chi = psi_rng.normal(scale=np.sqrt(kappa_chi), size=(n_senses, n_words))
-        theta = autoregression(psi_rng, (n_periods, n_words), alpha_theta, kappa_theta)
-        psi = chi[:, None] + theta
-        truth.update(chi=chi, theta=theta)
-    if model == "interaction":
-        xi = autoregression(xi_rng, psi.shape, alpha_theta, kappa_interaction)
-        xi[:, :, xi_rng.permutation(n_words) >= round(interaction * n_words)] = 0.0
-        psi += xi
-        truth.update(xi=xi)
+    phi = _draw_phi(given, kappa_phi, phi_rng)
+    psi, truth = _draw_psi(given, vectors, psi_rng, xi_rng)
     prevalence, word_proba = softmax(phi, axis=2), softmax(psi, axis=2)
 
     cells = np.arange(n_snippets) * (n_periods * n_genres) // n_snippets
@@ -244,7 +221,45 @@ def make_senses(
 # ---------------------------------------------------------------------------------------------
 
 
-def _check(**given):
+def _draw_phi(given, kappa_phi, rng):
+    """Logits of prevalences (G, T, K)."""
+    shape = (given.n_genres, given.n_periods, given.n_senses)
+    if given.model in ("scan", "gasc"):
+        return walk(rng, shape, given.first_phi, 2 * kappa_phi)
+    return autoregression(rng, shape, given.alpha_phi, kappa_phi)
+
+
+def _draw_psi(given, vectors, rng, xi_rng):
+    """Logits of words (K, T, V), and what they are made of, a dict."""
+    n_senses, n_periods, n_words = given.n_senses, given.n_periods, given.n_words
+    if given.model in ("scan", "gasc"):
+        shape = (n_senses, n_periods, n_words)
+        return walk(rng, shape, given.first_psi, 2 * given.kappa_psi), {}
+    if given.model == "edisc":
+        return _draw_embedded_psi(given, _vectors(vectors, (n_words, given.n_dims), xi_rng), rng)
+    chi = rng.normal(scale=np.sqrt(given.kappa_chi), size=(n_senses, n_words))
+    theta = autoregression(rng, (n_periods, n_words), given.alpha_theta, given.kappa_theta)
+    psi, truth = chi[:, None] + theta, {"chi": chi, "theta": theta}
+    if given.model == "interaction":
+        xi = autoregression(xi_rng, psi.shape, given.alpha_theta, given.kappa_interaction)
+        xi[:, :, xi_rng.permutation(n_words) >= round(given.interaction * n_words)] = 0.0
+        psi += xi
+        truth["xi"] = xi
+    return psi, truth
+
+
+def _draw_embedded_psi(given, rho, rng):
+    """The same of words with vectors ``rho`` (V, M)."""
+    unit = 2.0 / median_distance(rho) ** 2
+    n_dims, kappa_theta = rho.shape[1], unit * given.kappa_theta
+    chi = rng.normal(scale=np.sqrt(unit * given.kappa_chi), size=(given.n_senses, n_dims))
+    theta = autoregression(rng, (given.n_periods, n_dims), given.alpha_theta, kappa_theta)
+    sigma = rng.normal(scale=np.sqrt(given.kappa_sigma), size=len(rho))
+    truth = {"chi": chi, "theta": theta, "sigma": sigma, "vectors": rho}
+    return (chi[:, None] + theta) @ rho.T + sigma, truth
+
+
+def _check(given):
     for name in ("n_snippets", "n_words", "n_senses", "n_periods", "n_genres", "window", "n_dims"):
         check_integer(name, given[name], 1)
     check_real("mean_length", given["mean_length"], 0, high=given["window"])

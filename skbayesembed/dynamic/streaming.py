@@ -244,7 +244,7 @@ class DynamicStreamingMixin(FittedMixin):
         spine.check(self, ROOM)
         check_filter(self, "partial_fit")
         self._learn_stream(lambda: Stream(self), X, times)
-        self._no_units, self._sampling = "partial_fit", None
+        self._no_units, self._sampling, self.units_name_ = "partial_fit", None, None
         self._note(self._stream.known, self._stream.reading_seed)
         self._pairs_of_use = self._seen = None
         return self

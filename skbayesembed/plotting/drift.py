@@ -9,11 +9,13 @@ import numpy as np
 
 from ..posterior.sources import TOO_LITTLE, interval_label, where_few
 from .canvas import Display, can, labelled, legend_above, styles
-from .labels import called, label_times
+from .labels import called, label_times, wrapped
 from .marks import band
 
 # Inches, without and for each line of the legend.
 _HEIGHT, _LINE = 2.1, 0.1
+# Letters of a line of the legend.
+_LETTERS = 40
 
 
 class DriftDisplay(Display):
@@ -201,9 +203,12 @@ class DriftDisplay(Display):
                     f"answers[{label!r}] must be about periods, as those of similarity of a "
                     f"DynamicSGNS, got {type(answer).__name__}{about}."
                 )
-        (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
+        labels = [wrapped(str(label), _LETTERS) for label in self.answers]
+        lines = sum(1 + label.count("\n") for label in labels)
+        (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
-        for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
+        shown = zip(labels, self.answers.values(), styles(), strict=False)
+        for label, found, (color, line) in shown:
             few = np.broadcast_to(found.get("few_pairs", False), np.shape(found.mean))
             look = {"source": found.source, "color": color, "line": line, "label": label}
             made = band(axes, found.times, found.mean, found.interval, seen=~few, **look)
@@ -215,7 +220,7 @@ class DriftDisplay(Display):
                 self.hollow_ += axes.plot(times, mean, "o", ms=3.5, color=color, mfc="white")
         if self.hollow_:
             look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
-            axes.plot([], [], "o:", label=self._too_little(), **look)
+            axes.plot([], [], "o:", label=wrapped(self._too_little(), _LETTERS), **look)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
         legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)

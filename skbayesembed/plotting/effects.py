@@ -192,8 +192,7 @@ class EffectsDisplay(Display):
         else:
             panels[-1].set_xlabel(below)
         self._close()
-        for axes in panels:
-            keep_ticks_apart(axes, zero=True)
+        keep_ticks_apart(*panels, zero=True)
         return self
 
     def _names(self):

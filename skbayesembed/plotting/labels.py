@@ -188,7 +188,8 @@ def label_points(axes, positions, labels, size):
     size : float
         Of the text, in points.
     """
-    figure = axes.figure
+    # the whole one, also where axes are in a part of it
+    figure = axes.figure.canvas.figure
     figure.draw_without_rendering()
     scale = 72.0 / figure.dpi
     points = scale * axes.transData.transform(positions)

@@ -174,28 +174,35 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
     return Band(points, filled, key)
 
 
-def keep_ticks_apart(axes, *, zero=False):
-    """Have fewer ticks on the horizontal axis where their labels touch: first and last, or one.
+def keep_ticks_apart(*panels, zero=False):
+    """Have fewer ticks on horizontal axes where their labels touch: first and last, or one.
 
     The axes must have their final content. With ``zero``, which they must show, there are three
     ticks or more, one of them at zero, and where labels touch that one is the last to go.
     """
-    axes.locator_params(axis="x", nbins=3)
-    if zero:
-        axes.locator_params(axis="x", min_n_ticks=3)
-        axes.xaxis.set_major_formatter(_short)
-    ticks, touch = _labelled_ticks(axes)
+    for axes in panels:
+        axes.locator_params(axis="x", nbins=3)
+        if zero:
+            axes.locator_params(axis="x", min_n_ticks=3)
+            axes.xaxis.set_major_formatter(_short)
+    # drawn once for all panels, as that takes a while
+    _draw(panels)
+    fewer = [_fewer_ticks([at for at, _ in _labelled_ticks(axes)], zero) for axes in panels]
+    touching = list(zip(panels, fewer, strict=True))
+    while touching := [(axes, ways) for axes, ways in touching if ways and _touch(axes)]:
+        for axes, ways in touching:
+            axes.set_xticks(sorted(ways.pop(0)))
+        _draw(panels)
+
+
+def _fewer_ticks(ticks, zero):
+    """Fewer and fewer of some ticks, a list of sets."""
     if not ticks:
-        return
+        return []
     ends = ticks[0], ticks[-1]
-    fewer_ticks = [ends, (ticks[len(ticks) // 2],)]
     if zero:
-        fewer_ticks = [{0.0, *ends}, {0.0, max(ends, key=abs)}, {0.0}]
-    for fewer in fewer_ticks:
-        if not touch:
-            return
-        axes.set_xticks(sorted(fewer))
-        _, touch = _labelled_ticks(axes)
+        return [{0.0, *ends}, {0.0, max(ends, key=abs)}, {0.0}]
+    return [{*ends}, {ticks[len(ticks) // 2]}]
 
 
 def _short(value, _):
@@ -203,15 +210,24 @@ def _short(value, _):
     return f"{value + 0.0:.6g}".replace("-", "\N{MINUS SIGN}")
 
 
+def _draw(panels):
+    # those of axes in a part of a figure, too
+    for figure in dict.fromkeys(axes.figure.canvas.figure for axes in panels):
+        figure.draw_without_rendering()
+
+
 def _labelled_ticks(axes):
-    """Where ticks of the horizontal axis are, and whether labels of some touch each other."""
-    axes.figure.draw_without_rendering()
+    """Where ticks of the horizontal axis are that are seen, with the boxes of their labels."""
     low, high = sorted(axes.get_xlim())
     ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
-    shown = [(at, text.get_window_extent()) for at, text in ticks if low <= at <= high]
+    return [(at, text.get_window_extent()) for at, text in ticks if low <= at <= high]
+
+
+def _touch(axes):
+    """Whether labels of ticks of the horizontal axis touch each other."""
     gap = _APART * axes.figure.dpi / 72.0
-    touch = any(b.x0 - a.x1 < gap for (_, a), (_, b) in itertools.pairwise(shown))
-    return [at for at, _ in shown], touch
+    boxes = [box for _, box in _labelled_ticks(axes)]
+    return any(b.x0 - a.x1 < gap for a, b in itertools.pairwise(boxes))
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):

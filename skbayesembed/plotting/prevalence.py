@@ -25,7 +25,7 @@ _OUTSIDE = "crosses outside bands: the units seen differ\nfrom the mean over all
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
 # Letters of a line of a name that is given.
-_WRAPPED = 44
+_WRAPPED = 40
 
 
 class PrevalenceDisplay(Display):

@@ -11,7 +11,7 @@ from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
 from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
 from .labels import wrapped
-from .marks import ROW, forest
+from .marks import ROW, forest, keep_ticks_apart
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
@@ -20,6 +20,8 @@ _TICK, _BAR, _PALE = 6.0, 4.0, 0.5
 # Room beside the outermost ends, as a share of the axis; below this share of the largest
 # probability, the smallest is near zero.
 _ROOM, _NEAR = 0.06, 0.3
+# Steps between ticks, all of one digit.
+_STEPS = (1, 2, 5, 10)
 # Letters of a line of a title, and the height of a further line, in inches.
 _LETTERS, _LINE = 19, 0.13
 # Panels side by side, where there are few and where there are many.
@@ -127,7 +129,7 @@ class WordsDisplay(Display):
             axes.set_title(title, loc="left", pad=2)
             shown = found.mean[k] if hollow or made.intervals is None else found.interval[k]
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
-            axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
+            axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
         order = notes_on_rank(getattr(found, "rank", "probable"))
         label += "".join(f"\n{note.strip('()')}" for note in order)
@@ -136,7 +138,9 @@ class WordsDisplay(Display):
         else:
             for axes in panels:
                 axes.set_xlabel(label)
-        return self._close()
+        self._close()
+        keep_ticks_apart(*panels)
+        return self
 
     def _names(self):
         known = getattr(self.result, "names", None)

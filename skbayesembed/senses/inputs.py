@@ -444,7 +444,8 @@ def known_senses(y, n, n_senses):
         raise ValueError(
             f"y must hold {allowed}; got {values.tolist()[:1]}. Turn names into numbers first: "
             "codes, names = pandas.factorize(labels), in which missing ones are -1; "
-            "name_senses(names) gives the names back."
+            "name_senses(dict(enumerate(names))) gives the names back. y is of known senses alone: "
+            "times=, genres= and units= are passed by name."
         )
     values = np.where(np.isnan(values), -1, values) if values.dtype.kind == "f" else values
     bad = (values != np.round(values)) | (values < -1) | (values >= n_senses)

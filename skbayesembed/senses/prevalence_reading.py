@@ -267,8 +267,9 @@ class PrevalenceReadingMixin:
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre, both times are in one period, or ``units``
-            needs units that ``fit`` was not given.
+            If there is no such sense, period or genre, both times are in one period, ``units``
+            needs units that ``fit`` was not given, or there is one sense only, whose prevalence is
+            always 1.
 
         Examples
         --------
@@ -282,6 +283,7 @@ class PrevalenceReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
+        _check_several_senses(self, "prevalence_change")
         senses = sense_indices(self, sense)
         at = find_two(self.periods_, start, end)
         draws = prevalence_draws(self, senses, genre, units)
@@ -348,7 +350,8 @@ class PrevalenceReadingMixin:
         Raises
         ------
         ValueError
-            If there is no such sense or genre, or the threshold is out of range.
+            If there is no such sense or genre, the threshold is out of range, or there is one sense
+            only, whose prevalence is always 1.
 
         Examples
         --------
@@ -361,6 +364,7 @@ class PrevalenceReadingMixin:
         'The first period in which the prevalence of sense 0 is above 0 is 0 (a point estimate).'
         """
         check_is_fitted(self, "posterior_")
+        _check_several_senses(self, "emergence")
         senses = sense_indices(self, sense)
         check_real("threshold", threshold, 0, strict=False, high=1)
         above = prevalence_draws(self, senses, genre, units) > threshold
@@ -395,3 +399,12 @@ class PrevalenceReadingMixin:
         of = {"of_units": n_units if of_works else None, "units_name": name_of_units(self)}
         about = About(title, axes, prob, source, asides=asides, asked=asked or {}, **of)
         return Result(entries, about)
+
+
+def _check_several_senses(estimator, what):
+    """Raise a ValueError where there is nothing to ask."""
+    if len(estimator.prevalence_) == 1:
+        raise ValueError(
+            f"{what} needs two senses or more, and this fit has one (n_senses=1): its prevalence "
+            "is 1 in every period."
+        )

@@ -236,7 +236,7 @@ def sentence_on_emergence(found):
     """What `emergence` found, to be copied."""
     best, never = int(np.argmax(found.proba)), found.never
     if found.source == "point":
-        where = f"is {found.periods[best]}" if never == 0 else "does not exist"
+        where = f"is {found.periods[best]}" if never < found.proba[best] else "does not exist"
         return ended(f"The {found.title} {where} (a point estimate)", found.source)
     period = f"{found.periods[best]} ({chance(found.proba[best])})"
     if never > found.proba[best]:

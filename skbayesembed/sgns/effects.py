@@ -40,6 +40,8 @@ from .vector_regression import (
 _TOKENS = 2**18
 # Share of the largest curvature of the least squares for A that is added to it.
 _RIDGE = 1e-6
+# Curvature below which vectors are zero but for rounding.
+_LEAST = 1e-100
 # Of permutations, the same in every call.
 _SEED = 20230101
 
@@ -241,7 +243,13 @@ def contexts_to_vectors(rho, ids, offsets, window):
     u = total / np.maximum(n, 1)[:, None]
     weight = np.log1p(n)[:, None]
     moments = u.T @ (weight * u)
-    moments += _RIDGE * np.linalg.norm(moments, 2) * np.eye(k)
+    size = np.linalg.norm(moments, 2)
+    if not size > _LEAST:
+        raise ValueError(
+            "effects needs vectors of contexts, and those of this fit are next to zero: the prior "
+            "outweighs the texts (prior_precision), or no word has another one around it."
+        )
+    moments += _RIDGE * size * np.eye(k)
     return np.linalg.solve(moments, u.T @ (weight * rho))
 
 

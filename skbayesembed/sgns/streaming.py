@@ -163,5 +163,5 @@ class StreamingMixin(FittedMixin):
             return stream
 
         self._learn_stream(begin, X)
-        self._sampling, self._no_units = None, "partial_fit"
+        self._sampling, self._no_units, self.units_name_ = None, "partial_fit", None
         return self

@@ -331,19 +331,20 @@ class TopicEffects(Table):
         beyond = [
             topic
             for j in np.flatnonzero(self.terms == INTERCEPT)
-            for topic in range(self.mean.shape[1])
+            for topic in np.flatnonzero(mixed_of(self.unmixed, self.mean.shape[1])).tolist()
             if np.min(self.interval[j, topic]) < 0 or np.max(self.interval[j, topic]) > 1
         ]
         if INTERCEPT not in shown or not beyond:
             return []
         which = joined([str(self._key(topic)) for topic in beyond])
+        which = f"topic{'s' * (len(beyond) > 1)} {which}"
         far = [] if self.off_zero is None else self.terms[self.off_zero].tolist()
         if far:
             return [_note_on_centering(far, which)]
         return [
             "(constant, the mean share where all terms are zero: the interval of "
-            f"topic{'s' * (len(beyond) > 1)} {which} reaches beyond 0 to 1, limits that a linear "
-            "regression does not know: cut it there, or center the terms)"
+            f"{which} reaches beyond 0 to 1, limits that a linear regression does not know: cut it "
+            "there, or center the terms)"
         ]
 
 
@@ -353,8 +354,8 @@ def _note_on_centering(far, which):
     it, their = ("it is", "its") if len(far) == 1 else ("they are", "their")
     return (
         f"(constant, the mean share where {terms} {'is' if len(far) == 1 else 'are'} zero, as "
-        f"{it} in no document: no share of topic{'s' * (' and ' in which)} {which}; subtract "
-        f"{their} mean to have that of an average document)"
+        f"{it} in no document: no share of {which}; subtract {their} mean to have that of an "
+        "average document)"
     )
 
 

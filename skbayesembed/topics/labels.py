@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, FEW_DRAWS, RHAT_LIMIT
+from ..common.mixing import COORDINATE_RHAT_LIMIT, FEW_DRAWS, RHAT_LIMIT, beyond
 from ..numeric.relevance import first_words
 from ..posterior.naming import given_names, named
 from ..posterior.sentences import joined
@@ -91,7 +91,7 @@ def notes_on_rough(posterior, topics=None):
     index = _shown(np.setdiff1d(rough, unmixed_topics(posterior)), topics)
     if not index.size:
         return few
-    values = joined([f"{found[k]:.2f}" for k in index])
+    values = joined([beyond(found[k], RHAT_LIMIT) for k in index])
     return [
         f"({_listed(posterior, index)}: R-hat {values}, above {RHAT_LIMIT}; intervals are rough)",
         *few,
@@ -106,7 +106,7 @@ def rough_topics(posterior):
     size, unmixed = ess_of_shares(posterior), unmixed_topics(posterior)
     why = {}
     for k in np.setdiff1d(np.arange(found.size), unmixed).tolist():
-        parts = [f"R-hat {found[k]:.2f}"] * bool(found[k] > RHAT_LIMIT)
+        parts = [f"R-hat {beyond(found[k], RHAT_LIMIT)}"] if found[k] > RHAT_LIMIT else []
         parts += [f"{size[k]:.0f} effective draws"] * bool(size[k] < FEW_DRAWS)
         if parts:
             why[k] = joined(parts)

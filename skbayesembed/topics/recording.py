@@ -6,7 +6,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, drifting, note_drift, note_few, note_mixing
+from ..common.mixing import (
+    COORDINATE_RHAT_LIMIT,
+    beyond,
+    drifting,
+    note_drift,
+    note_few,
+    note_mixing,
+)
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
@@ -340,7 +347,9 @@ def _not_mixed(posterior):
     if index.size == 0:
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
-    named = [f"{k} ({_called(posterior, k)}; {found[k]:.2f})" for k in worst]
+    named = [
+        f"{k} ({_called(posterior, k)}; {beyond(found[k], COORDINATE_RHAT_LIMIT)})" for k in worst
+    ]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     return (
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "

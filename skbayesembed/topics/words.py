@@ -99,11 +99,13 @@ class TopicWords(Table):
 
     def _columns(self):
         interval = self.interval.reshape(-1, 2)
+        # of one draw it says nothing
+        point = np.full(self.words.size, self.n_draws == 1)
         return [
             Column("", self.words.ravel(), ("word",), left=True),
             Column("", self.mean.ravel(), ("mean",), ".4f"),
             Column("", interval, ("low", "high"), ".4f", few=~self._mixed()),
-            Column("", self.prob_top.ravel(), ("prob_top",), ".2f"),
+            Column("", self.prob_top.ravel(), ("prob_top",), ".2f", few=point),
         ]
 
     def _title(self):
@@ -188,13 +190,14 @@ class TopicTable(Table):
     def _columns(self):
         words = [" ".join(row) for row in self.words]
         topics = named(self.names, np.arange(len(words)))
+        point = np.full(len(words), self.source == "point")
         return [
             Column("topic", topics, self._named(), marked(self.unmixed, self.names)),
             Column("share", self.share, ("share",)),
             Column("interval", self.interval, ("low", "high"), left=True, few=~self._mixed()),
             Column("words", self.n_words, ("n_words",), ".0f"),
             Column("spread", self.spread, ("spread",)),
-            Column("stability", self.stability, ("stability",), ".2f"),
+            Column("stability", self.stability, ("stability",), ".2f", few=point),
             Column("coherence", self.coherence, ("coherence",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]

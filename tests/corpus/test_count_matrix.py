@@ -14,6 +14,10 @@ from skbayesembed.corpus.count_matrix import (
     named_matrix,
 )
 from skbayesembed.corpus.known import check_kind, known_counts
+from skbayesembed.corpus.text import distinct_words
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 COUNTS = sparse.csr_array(np.array([[2.0, 0, 1, 0], [1, 0, 2, 1]]))
 
@@ -50,8 +54,19 @@ def test_names_of_columns():
     frame = pytest.importorskip("pandas").DataFrame(COUNTS.toarray(), columns=list("abcd"))
     names = named_matrix(BayesianSGNS(feature_names=list("wxyz")), frame)[1]
     assert names.tolist() == list("wxyz")
-    with pytest.raises(ValueError, match="in the order of the columns of X, got the same names in"):
+    with pytest.raises(ValueError, match="in the order of the columns of X, got the name"):
         named_matrix(BayesianSGNS(feature_names=list("abdc")), frame)
+
+
+def test_given_names_are_in_the_order_of_columns():
+    """A column whose own name is given to another one would be taken for it."""
+    frame = pd.DataFrame(COUNTS.toarray(), columns=list("abcd"))
+    for names in ("abcd", "wxyz", "abcz"):
+        assert named_matrix(BayesianSGNS(feature_names=list(names)), frame)[1].tolist() == [*names]
+    with pytest.raises(ValueError, match="got the name 'a' at place 3, which the column at place 0 has"):
+        named_matrix(BayesianSGNS(feature_names=list("dbca")), frame)
+    with pytest.raises(ValueError, match="in the order of the columns of X, got a set"):
+        named_matrix(BayesianSGNS(feature_names=set("abcd")), COUNTS)
 
 
 def test_known_counts():
@@ -72,3 +87,8 @@ def test_infinities_of_both_signs():
     """Their sum, which is looked at first, is none: no warning of it comes before the error."""
     with pytest.raises(ValueError, match="X contains infinity"):
         count_matrix(BayesianSGNS(), np.array([[-np.inf, np.inf]]), reset=True)
+
+
+def test_words_of_a_set_have_one_order():
+    assert distinct_words({"river", "bank", "sea"}).tolist() == ["bank", "river", "sea"]
+    assert distinct_words(["sea", "bank"]).tolist() == ["sea", "bank"]

@@ -286,6 +286,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     apart = model.contrast(first, second)
     # "gone" is used 30 times in the first period, and in no other
     assert (apart.verdict == "no data").tolist() == [False, True, True]
+    if uncertainty == "documents":
+        assert np.isnan(apart.n_units).tolist() == [False, True, True]
     assert model.contrast(stays, gone).verdict == "no data"
     # the prior alone would say it
     assert np.isnan(gone.prob_exceeds) and 0 <= stays.prob_exceeds <= 1

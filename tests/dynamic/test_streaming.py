@@ -106,6 +106,15 @@ def test_periods_go_on(options, later, n_periods):
     assert np.isfinite(model.score(NEW, times=[later] * 30))
 
 
+def test_periods_of_dates_go_on_with_their_names():
+    times = ["1990-03-01"] * 15 + ["1993-03-01"] * 15
+    model = of_text(n_periods=2).partial_fit(OLD, times=times)
+    first = model.periods_.labels
+    model.partial_fit(NEW, times=["1996-07-01"] * 30)
+    assert model.periods_.labels[0] == first[0] == "[1990-03-01, 1991-08-30)"
+    assert model.periods_.find(first[0]) == 0 and model.periods_.dates
+
+
 def test_count_matrices():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, (20, 6))

@@ -57,7 +57,20 @@ def test_periods_with_little_data_are_hollow(dynamic):
     # a word held against itself where there was too little of it
     answer |= {"reference": answer.periods[0], "few_pairs": np.ones(len(answer.times), bool)}
     texts = DriftDisplay.from_answers({"x": answer}).ax_.get_legend().get_texts()
-    assert texts[1].get_text().endswith(f"or 3 units in the reference, {answer.periods[0]}")
+    found = texts[1].get_text().replace("\n", " ")
+    assert found.endswith(f"or 3 units in the reference, {answer.periods[0]}")
+
+
+def test_long_labels_are_not_cut(dynamic):
+    """Of lists of words, and of periods that are called by dates."""
+    answer = dynamic.self_similarity(["ant", "bee"]).copy()
+    long = "[1900-04-03, 1906-12-02)"
+    answer |= {"reference": long, "periods": [long] * 3, "few_pairs": np.ones(3, bool)}
+    display = DriftDisplay.from_answers({f"[ant, bee, cat, dog], itself in {long}": answer})
+    display.figure_.draw_without_rendering()
+    texts = display.ax_.get_legend().get_texts()
+    assert texts[1].get_text().replace("\n", " ").endswith(f"in the reference, {long}")
+    assert max(text.get_window_extent().x1 for text in texts) < display.figure_.bbox.width
 
 
 def test_answers_about_no_periods_are_refused(by_units):

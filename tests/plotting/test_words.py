@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from skbayesembed.plotting import SenseWordsDisplay, TopicWordsDisplay
+from tests.plotting.conftest import plt
 
 
 def check(display, table, chosen):
@@ -76,6 +78,27 @@ def test_short_intervals_are_seen(topics):
     assert TopicWordsDisplay.from_result(wide).ax_.get_xlim()[0] == 0.0
 
 
+@pytest.mark.parametrize(
+    "low, high", [(0.0109, 0.0165), (0.0, 0.031), (0.0112, 0.0119), (0.012345, 0.012349)]
+)
+def test_labels_of_ticks_do_not_touch(topics, low, high):
+    table = topics.top_words(4)
+    mean = np.tile(np.linspace(high, low, 4), (3, 1))
+    interval, words = np.stack([mean, mean], axis=-1), np.full((3, 4), "administration")
+    display = TopicWordsDisplay.from_result(
+        replace(table, words=words, mean=mean, interval=interval)
+    )
+    display.figure_.draw_without_rendering()
+    gap = 3.0 * display.figure_.dpi / 72
+    for axes in display.axes_:
+        left, right = axes.get_xlim()
+        ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        boxes = [text.get_window_extent() for at, text in ticks if left <= at <= right]
+        assert boxes and all(a.x1 + gap < b.x0 for a, b in pairwise(boxes))
+    # a scale needs two, where they have room
+    assert len(boxes) > 1 or high - low < 1e-3
+
+
 def test_topics_that_have_not_mixed_have_no_intervals(topics):
     table = replace(topics.top_words(4), unmixed=np.array([1]))
     display = TopicWordsDisplay.from_result(table)
@@ -99,3 +122,10 @@ def test_unknown_topics_are_refused(chosen, topics):
 def test_names_are_as_many_as_topics(topics):
     with pytest.raises(ValueError, match="names must name each of the 3 topics, got 1"):
         TopicWordsDisplay.from_estimator(topics, 4, names=["one"])
+
+
+def test_axes_in_a_part_of_a_figure(topics):
+    part, _ = plt.figure().subfigures(1, 2)
+    axes = part.subplots(1, 3)
+    display = TopicWordsDisplay.from_estimator(topics, 4, ax=axes)
+    assert display.axes_.tolist() == axes.tolist()

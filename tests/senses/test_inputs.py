@@ -92,8 +92,11 @@ def test_matrices_with_other_columns():
 
 
 def test_labels_that_are_names():
-    with pytest.raises(ValueError, match=r"got \['money'\]. .*pandas.factorize"):
+    with pytest.raises(ValueError, match=r"got \['money'\]. .*pandas.factorize.* units= are"):
         fitted_with().fit(COUNTS, y=["money", "river", "money", "river"])
+    # as the message says, also where senses are more than names
+    model = fitted_with().set_params(n_senses=3).fit(COUNTS, y=[0, 1, 0, -1])
+    assert model.name_senses(dict(enumerate(["money", "river"])))._sense_labels()[2] == "2"
 
 
 def test_years_without_snippets_are_told():

@@ -279,6 +279,15 @@ def test_changes_of_a_point_estimate_have_no_probability(snippets):
     assert "fewer than 10 snippets in 1 period: figures there" in repr(first)
 
 
+def test_questions_about_one_sense_are_refused(snippets):
+    model = DiSCSenseModel(1, solver="map", n_starts=1, bins=[1805, 1815, 1825, 1835, 1845])
+    model.set_params(random_state=0).fit(snippets.counts, times=snippets.years)
+    with pytest.raises(ValueError, match="prevalence_change needs two senses or more"):
+        model.prevalence_change(0, 1810, 1830)
+    with pytest.raises(ValueError, match="emergence needs two senses or more"):
+        model.emergence(0, 0.3)
+
+
 def test_means_that_print_as_the_ends_of_intervals_are_within():
     interval = np.array([[0.9999, 1.0], [0.2, 0.4]])
     assert note_on_means(np.array([0.9998, 0.3]), interval) == []

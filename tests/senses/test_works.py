@@ -15,10 +15,15 @@ from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.posterior.psis import notes_on_parameters
-from skbayesembed.posterior.results import ResultTable
+from skbayesembed.posterior.results import About, Result, ResultTable
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
-from skbayesembed.senses.verdicts import note_on_change_seen, on_change_seen, verdict_on_change
+from skbayesembed.senses.verdicts import (
+    note_on_change_seen,
+    on_change_seen,
+    sentence_on_emergence,
+    verdict_on_change,
+)
 from tests.senses.test_model import (
     KINDS,
     N_SENSES,
@@ -565,3 +570,12 @@ def test_few_snippets_and_few_units_are_no_data(fitted):
     np.testing.assert_array_equal(some.few, [[True, False], [False, False]])
     assert replace(some, n_units=np.full((2, 2), 2)).few.all()
     assert "fewer than 10 snippets or 3 units of a genre in 1 period" in repr(some)
+
+
+def test_emergence_in_a_new_unit_of_a_point_estimate():
+    """New units vary, so that some of them may never have the sense where most do."""
+    entries = {"proba": np.array([0.1, 0.6]), "never": 0.3, "periods": [1810, 1820]}
+    about = About("first period in which the prevalence is above 0.2", source="point")
+    assert "above 0.2 is 1820 (a" in sentence_on_emergence(Result(entries, about))
+    entries |= {"proba": np.array([0.1, 0.1]), "never": 0.8}
+    assert "above 0.2 does not exist" in sentence_on_emergence(Result(entries, about))

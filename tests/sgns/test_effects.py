@@ -277,3 +277,10 @@ def test_refused(model):
     ):
         with pytest.raises(ValueError, match=message):
             model.effects(TEXTS, design, word="word")
+
+
+def test_vectors_that_are_zero_are_refused():
+    """Where the prior has drawn all to zero, no matrix makes vectors of contexts."""
+    ids, offsets = np.arange(16) % 4, np.array([0, 8, 16])
+    with pytest.raises(ValueError, match="those of this fit are next to zero"):
+        contexts_to_vectors(1e-60 * _RNG.normal(size=(4, 2)), ids, offsets, 3)

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
 from skbayesembed import BayesianSGNS, InformativePrior, PairCounts
+from skbayesembed.datasets.named import NamedArray
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
 from skbayesembed.sgns.documents import answers
 
@@ -341,9 +342,12 @@ def test_where_intervals_are_the_models(parameters, reason):
 
 
 def test_partial_fit_has_the_models_intervals():
-    model = make(solver="vi", draws=20).partial_fit(TEXTS)
+    speakers = NamedArray.of(np.asarray(SPEAKERS), "speaker")
+    model = make(solver="vi", draws=20).fit(TEXTS, units=speakers)
+    assert model.units_name_ == "speaker"
+    model.partial_fit(TEXTS)
     assert model.posterior_.attrs["without_units"] == "partial_fit"
-    assert "sd_sampling" not in model.similarity("w00", "w01")
+    assert "sd_sampling" not in model.similarity("w00", "w01") and model.units_name_ is None
 
 
 def test_mode_of_too_low_a_rank():

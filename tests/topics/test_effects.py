@@ -212,6 +212,12 @@ def test_constant_beyond_shares(model, data):
     interval[0] = [[0.1, 0.2], [0.9, 1.1], [-0.1, 0.3]]
     found = repr(replace(table, interval=interval))
     assert "the interval of topics 1 and 2 reaches beyond 0 to 1" in found
+    # of topics that have not mixed there are no intervals, and names may have an "and"
+    names = np.array(["trade", "war and peace", "law"])
+    changed = replace(table, interval=interval, unmixed=np.array([2]), names=names)
+    assert "the interval of topic war and peace reaches beyond 0 to 1" in repr(changed)
+    changed = replace(changed, off_zero=table.terms != "(intercept)")
+    assert "no share of topic war and peace; subtract" in repr(changed)
     interval[0] = [0.1, 0.2]
     assert "beyond 0 to 1" not in repr(replace(table, interval=interval))
 

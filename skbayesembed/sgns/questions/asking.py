@@ -242,6 +242,9 @@ def contrast(estimator, a, b, low, high, prob):
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
     blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
     few = few_pairs(a) | few_pairs(b)
+    if "n_units" in found and np.any(few):
+        # they would be those of other periods
+        found.n_units = np.where(few, np.nan, found.n_units)[()]
     return sum_up(found, *asked.values(), few, ends)
 
 
