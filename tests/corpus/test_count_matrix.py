@@ -50,12 +50,6 @@ def test_names_of_columns():
     )
     with pytest.raises(ValueError, match="feature_names must name the 4 columns of X once each"):
         named_matrix(BayesianSGNS(feature_names=list("abca")), COUNTS)
-    # a frame may get other names, but not its own in another order
-    frame = pytest.importorskip("pandas").DataFrame(COUNTS.toarray(), columns=list("abcd"))
-    names = named_matrix(BayesianSGNS(feature_names=list("wxyz")), frame)[1]
-    assert names.tolist() == list("wxyz")
-    with pytest.raises(ValueError, match="in the order of the columns of X, got the name"):
-        named_matrix(BayesianSGNS(feature_names=list("abdc")), frame)
 
 
 def test_given_names_are_in_the_order_of_columns():
@@ -63,7 +57,7 @@ def test_given_names_are_in_the_order_of_columns():
     frame = pd.DataFrame(COUNTS.toarray(), columns=list("abcd"))
     for names in ("abcd", "wxyz", "abcz"):
         assert named_matrix(BayesianSGNS(feature_names=list(names)), frame)[1].tolist() == [*names]
-    with pytest.raises(ValueError, match="got the name 'a' at place 3, which the column at place 0 has"):
+    with pytest.raises(ValueError, match="got the name 'a' at place 3, "):
         named_matrix(BayesianSGNS(feature_names=list("dbca")), frame)
     with pytest.raises(ValueError, match="in the order of the columns of X, got a set"):
         named_matrix(BayesianSGNS(feature_names=set("abcd")), COUNTS)
