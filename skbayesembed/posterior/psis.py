@@ -62,7 +62,7 @@ def notes_on_parameters(n_parameters: float, n: int, what: str, instead: str) ->
         return []
     return [
         f"({n_parameters / n:.2g} effective parameters per {what}, above {MOST_PARAMETERS:g}: elpd "
-        f"is not reliable, whatever Pareto k says; {instead})"
+        f"is not reliable, whatever diagnostics of single ones say; {instead})"
     ]
 
 

@@ -438,11 +438,13 @@ class ResultTable(Table):
         ]
         once = [(name, value) for name, value in same if name != "sentence"]
         notes = [f"{name}: {self._shown_once(name, value)}" for name, value in once]
-        # a verdict says so in a sentence of its own
-        if self._few.any() and "verdict" not in self._result:
-            notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {IN_FRAME})")
-        elif self._few.any():
-            notes.append(f"(no data: a dash; {IN_FRAME})")
+        if self._few.any():
+            # a verdict says so in a sentence of its own
+            told = "verdict" in self._result
+            why = "no data" if told else f"{TOO_LITTLE} in {where_few(self._result)}"
+            mean = self._result.get("mean")
+            hidden = mean is None or np.isfinite(np.asarray(mean)[self._few]).any()
+            notes.append(f"({why}: a dash{f'; {IN_FRAME}' if hidden else ''})")
         if {"pairs", "reference"} <= set(self._result):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
