@@ -185,8 +185,8 @@ class SaveMixin:
             Keep about this many draws of the posterior, evenly spaced, at least 100; all by
             default. Posterior means and standard deviations still cover all draws; intervals and
             changes are of the draws that are kept, and differ a little, as a line below tables
-            says. ``report()`` has the R-hat and effective sample sizes of all draws. With 0, none
-            are kept, and everything that needs draws (intervals of the posterior, ``score``, words
+            says. R-hat and effective sample sizes in ``report()``, and in what tables of topics say
+            of chains, are those of all draws. With 0, none are kept, and everything that needs draws (intervals of the posterior, ``score``, words
             of senses, topics and senses of new documents) raises a KeyError that says so. A point
             estimate (``solver="map"``) is kept as it is.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,52 @@ from scipy.special import expit
 from .entry_table import entry_labels
 from .naming import shares_called
 from .summary import ess, rhat
+from .trend import drift
 
 NOT_KNOWN = "not known"
 # Facts of a thinned posterior: diagnostics of the draws before.
 _RHAT, _RHAT_OF, _ESS, _ESS_OF = "all_rhat", "all_rhat_of", "all_ess", "all_ess_of"
+# The same of each topic's share, as text.
+_BY_TOPIC = {name: f"all_{name}_by_topic" for name in ("rhat", "ess", "drift")}
 
 
 def facts_on_worst(posterior: Any) -> dict[str, Any]:
     """Diagnostics of a posterior as facts, for one that has some of its draws."""
     (worst, largest), (least, smallest) = worst_of(posterior)
-    return {_RHAT_OF: worst, _RHAT: largest, _ESS_OF: least, _ESS: smallest}
+    facts = {_RHAT_OF: worst, _RHAT: largest, _ESS_OF: least, _ESS: smallest}
+    if posterior.n_draws and "counts" in posterior:
+        facts |= {key: json.dumps(of_topics(posterior, x).tolist()) for x, key in _BY_TOPIC.items()}
+    return facts
+
+
+def of_topics(posterior: Any, name: str) -> np.ndarray:
+    """A diagnostic of each topic's share of the tokens; of a thinned posterior, of all draws.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of topics.
+    name : {"rhat", "ess", "drift"}
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        NaN where it is not known, as drifts where word vectors were drawn.
+    """
+    if _BY_TOPIC[name] in posterior.attrs:
+        return np.array(json.loads(posterior.attrs[_BY_TOPIC[name]]), dtype=float)
+    shares = shares_of(posterior["counts"])
+    if name == "rhat":
+        return rhat(shares, posterior.n_runs)
+    if name == "ess":
+        return ess(shares, n_runs=posterior.n_runs)
+    return drift(shares) if posterior.n_runs == 1 else np.full(shares.shape[2], np.nan)
+
+
+def shares_of(counts: np.ndarray) -> np.ndarray:
+    """Shares of the topics in the tokens, of draws (..., topic, word) of their counts."""
+    sizes = counts.sum(axis=-1)
+    return sizes / sizes.sum(axis=-1, keepdims=True)
 
 
 def _watched(posterior):
@@ -34,9 +71,7 @@ def _watched(posterior):
         dims = posterior.dims["prevalence"]
         labels = entry_labels("prevalence", dims, draws.shape[2:], posterior.coords)
         return labels, draws.reshape(*draws.shape[:2], -1)
-    sizes = posterior["counts"].sum(axis=-1)
-    shares = sizes / sizes.sum(axis=-1, keepdims=True)
-    return shares_called(posterior), shares
+    return shares_called(posterior), shares_of(posterior["counts"])
 
 
 def worst_of(posterior: Any) -> list[tuple[str, float]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..common.mixing import FEW_DRAWS
 from ..common.trial import two_digits
+from ..common.warnings import note_user
 from ..inference.gibbs import sample_gibbs
 from ..inference.lengthening import lengthened, wanted
 from ..posterior.summary import ess, rhat
+from ..posterior.worst import shares_of
 
 # Distance of draws up to which chains are made longer, and the tokens times topics that they may
 # visit for it: some minutes of processor time.
@@ -18,6 +21,8 @@ APART = 1.5
 # Effective draws of half a chain with which R-hat is about 1.05, and times of autocorrelation after
 # which a chain has left its start.
 _OF_HALF, _LEAVES = 10, 5
+# Draws of all chains from which few effective ones are told of, and from which there is a warning.
+_TOLD, _WARNED = 200, 400
 
 
 def run(estimator, problem, model, settings, seed, *, split_blocks=False):
@@ -41,12 +46,6 @@ def run(estimator, problem, model, settings, seed, *, split_blocks=False):
     most = min(_MOST_THIN, _MOST_VISITS / max(1, visits * estimator.n_components))
     n = wanted(settings, estimator.chains)
     return lengthened(sample, settings, lambda result: _tell_enough(result, n), int(max(1, most)))
-
-
-def shares_of(counts):
-    """Shares of the topics in the tokens, of draws (..., topic, word) of their counts."""
-    sizes = counts.sum(axis=-1)
-    return sizes / sizes.sum(axis=-1, keepdims=True)
 
 
 def _tell_enough(result, n):
@@ -95,6 +94,32 @@ def longer(posterior, index):
         f"take at least thin={thin}, warmup={warmup} (it is {attrs['thin']} and "
         f"{attrs['warmup']}, with which one share has {two_digits(together)} effective draws), in "
         f"{two_digits(times)} times the time"
+    )
+
+
+def note_on_few(posterior, size, found):
+    """Tell of a fit whose intervals of shares are rough, and of chains that would do.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    size, found : ndarray of shape (n_topics,)
+        Effective draws and R-hat of the shares.
+    """
+    attrs, n = posterior.attrs, posterior.n_chains * posterior.n_draws
+    if attrs.get("converged") is False or not _TOLD <= n < _WARNED or np.isnan(size).all():
+        return
+    k = int(np.nanargmin(size))
+    if size[k] >= FEW_DRAWS:
+        return
+    times = FEW_DRAWS / size[k]
+    thin, warmup = (_rounded_up(times * max(1, attrs[name])) for name in ("thin", "warmup"))
+    rhat_of = "" if np.isnan(found[k]) else f" (R-hat {found[k]:.3f})"
+    note_user(
+        f"the {n} draws are worth only {size[k]:.0f} independent ones of the share of topic {k}"
+        f"{rhat_of}. Words and mean shares are well known; for intervals of shares, and of effects "
+        f"on them, {FEW_DRAWS} are wanted: thin={thin}, warmup={warmup} (it is {attrs['thin']} and "
+        f"{attrs['warmup']}), in about {two_digits(times)} times the time."
     )
 
 

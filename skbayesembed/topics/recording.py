@@ -17,10 +17,10 @@ from ..common.mixing import (
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..inference.pooling import bytes_of_runs, note_runs, within
-from ..posterior.summary import ess, rhat
 from ..posterior.trend import drift
+from ..posterior.worst import of_topics, shares_of
 from ..spine import APPROXIMATE, CHAINS, Footprint
-from .mixing import agreement, apart, longer, shares_of
+from .mixing import agreement, apart, longer, note_on_few
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -250,14 +250,16 @@ def diagnose(estimator, training, posterior):
     found, draws = _drifts(posterior)
     # at the end of a fit none has a name
     note_drift(attrs, found, [*labels, "the log density"][: len(draws)], draws)
-    note_few(attrs, ess_of_shares(posterior), labels, sizes.shape[0] * sizes.shape[1])
+    size = ess_of_shares(posterior)
+    note_few(attrs, size, labels, sizes.shape[0] * sizes.shape[1])
+    note_on_few(posterior, size, share_rhat(posterior))
 
 
 def _drifts(posterior):
     """Drifts of the topics' shares, and of the log density where it is known; what they are of."""
     shares = shares_of(posterior["counts"])
     draws = list(np.moveaxis(shares, 2, 0))
-    found = drift(shares) if posterior.n_runs == 1 else np.full(len(draws), np.nan)
+    found = of_topics(posterior, "drift")
     if "lp" in posterior.stats and posterior.n_runs == 1:
         # of all draws, of which counts may not be recorded
         found = np.append(found, drift(posterior.stats["lp"]))
@@ -308,12 +310,12 @@ def _called(posterior, k):
 
 def share_rhat(posterior):
     """Split R-hat of each topic's share of the tokens, (n_topics,)."""
-    return rhat(shares_of(posterior["counts"]), posterior.n_runs)
+    return of_topics(posterior, "rhat")
 
 
 def ess_of_shares(posterior):
     """Effective draws of each topic's share of the tokens, (n_topics,), as `report` has them."""
-    return ess(shares_of(posterior["counts"]), n_runs=posterior.n_runs)
+    return of_topics(posterior, "ess")
 
 
 def rhat_of_shares(posterior):

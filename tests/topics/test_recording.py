@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed import GaussianLDA, Posterior
+from skbayesembed import GaussianLDA, Posterior, load
 from skbayesembed.common.trial import two_digits
 from skbayesembed.datasets import make_topics
 from skbayesembed.topics import labels, mixing, recording
@@ -115,6 +118,52 @@ def test_chains_that_drift_together_are_warned_of():
     assert f"has {two_digits(size)} effective draws" in mixing.longer(
         Posterior(dict(posterior), attrs=attrs | {"draws_made": 200}), np.array([0])
     )
+
+
+def test_few_effective_draws_are_told_of_with_what_would_do(capsys):
+    rng = np.random.default_rng(0)
+    slow = np.cumsum(rng.normal(size=(2, 100)), axis=1)
+    slow -= np.linspace(0, 1, 100) * slow[:, -1:]
+    counts = np.stack([50 + slow, 50 - slow], axis=-1)[..., None] * [0.7, 0.3]
+    dims, coords = {"counts": ("topic", "word")}, {"word": ["ant", "bee"], "topic": np.arange(2)}
+    attrs = {"solver": "gibbs", "converged": True, "warmup": 100, "thin": 4}
+    posterior = Posterior({"counts": counts}, dims=dims, coords=coords, attrs=attrs)
+    size, found = recording.ess_of_shares(posterior), recording.share_rhat(posterior)
+    assert size.min() < 50
+    mixing.note_on_few(posterior, size, found)
+    said = capsys.readouterr().err
+    assert f"the 200 draws are worth only {size.min():.0f} independent ones" in said
+    thin, warmup = map(
+        int, re.search(r"thin=(\d+), warmup=(\d+) \(it is 4 and 100\)", said).groups()
+    )
+    assert 1.0 <= thin / (4 * 100 / size.min()) < 1.3
+    assert 1.0 <= warmup / (100 * 100 / size.min()) < 1.3
+    # chains that have not mixed are warned of, and of many draws there is a warning
+    posterior.attrs["converged"] = False
+    mixing.note_on_few(posterior, size, found)
+    posterior.attrs["converged"] = True
+    mixing.note_on_few(posterior, np.full(2, 100.0), found)
+    few = Posterior({"counts": counts[:, :99]}, dims=dims, coords=coords, attrs=attrs)
+    mixing.note_on_few(few, size, found)
+    assert not capsys.readouterr().err
+
+
+def test_fewer_draws_have_the_diagnostics_of_all(tmp_path):
+    data = make_topics(60, 50, 3, n_dims=3, mean_length=30, separation=0.5, random_state=0)
+    options = {"solver": "gibbs", "draws": 100, "warmup": 20, "thin": 1, "random_state": 0}
+    model = GaussianLDA(3, embedding=data.vectors, likelihood_power=0.2, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(data.counts)
+    model.save(tmp_path / "few", draws=100)
+    few = load(tmp_path / "few")
+    assert few.posterior_.n_draws == 50
+    for of in (recording.share_rhat, recording.ess_of_shares, recording.unmixed_topics):
+        np.testing.assert_array_equal(of(few.posterior_), of(model.posterior_))
+    tables = [m.effects(data.counts, np.arange(60.0)) for m in (model, few)]
+    assert tables[0].rough == tables[1].rough
+    lines = [labels.notes_on_mixing(m.posterior_) for m in (model, few)]
+    assert lines[0] == lines[1] and lines[0]
 
 
 def test_tables_say_which_topics_mix_badly(monkeypatch):
