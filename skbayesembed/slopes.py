@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .common.warnings import warn_user
 from .corpus.design import note_on_names
+from .posterior.few_units import note_on_few_terms, warn_of_few
 from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from .posterior.sentences import (
@@ -33,9 +33,6 @@ from .posterior.tables import Column, Table, dashed, number, p_values
 if TYPE_CHECKING:
     import pandas as pd
 
-# Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
-# and units a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
-_FEWEST_FREE, _FEWEST_UNITS = 4.0, 2
 # Digits after the point in print, beyond which numbers have an exponent.
 _MOST_DIGITS = 6
 # Share of a term that others explain, above which it is said.
@@ -45,10 +42,6 @@ _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
-_FEW = (
-    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_UNITS} units per slope: do not rely on intervals "
-    "and p-values)"
-)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -355,7 +348,7 @@ class Regression(Table):
             "given the other features, too)",
             *self._note_on_terms(),
             *note_on_one_unit(self.terms, self.freedom),
-            *([] if np.isnan(self.freedom).all() or _enough(self) else [_FEW]),
+            *note_on_few_terms(self.freedom, self.n_units, "slope"),
         ]
 
     def _note_on_whole(self):
@@ -429,23 +422,10 @@ def _spec_of(size, interval):
     return f".{digits_to_tell(ends, digits, _MOST_DIGITS)}f"
 
 
-def _enough(table):
-    least = _FEWEST_UNITS * table.terms.size
-    return np.nanmin(table.freedom) >= _FEWEST_FREE and table.n_units >= least
-
-
 def warn_of(table: Regression) -> None:
     """Warn where units are too few for the slopes of a table, or alternate in time."""
     warn_of_alternation(in_time_of(table), table._sampled())
     warn_of_one_unit(table.terms, table.freedom)
-    if np.isnan(table.freedom).all() or _enough(table):
-        return
-    j = int(np.nanargmin(table.freedom))
-    warn_user(
-        f"{table._about()} are few for {table.terms.size} slopes: there are "
-        f"{table.n_units / table.terms.size:.1f} {table._sampled()} per slope, and that of "
-        f"{str(table.terms[j])!r} has {table.freedom[j]:.1f} degrees of freedom (column df). Below "
-        f"{_FEWEST_UNITS} {table._sampled()} per slope, and below {_FEWEST_FREE:g} degrees of "
-        "freedom, do not rely on intervals and p-values: take fewer features.",
-        UserWarning,
+    warn_of_few(
+        table.freedom, table.n_units, table.terms, "slope", table._about(), table._sampled()
     )

@@ -16,6 +16,7 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import (
     InTime,
     clause_on_time,
@@ -40,7 +41,7 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import VECTORS, from_units
+from ..posterior.sources import VECTORS, from_units, later_name, units_in_words
 from ..posterior.tables import Column, Table, dashed, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
@@ -322,6 +323,8 @@ class TopicEffects(Table):
             *note_on_names(self.terms),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
+        varying = self.terms != INTERCEPT
+        notes += note_on_few_terms(self.freedom[varying], self.n_units, "term")
         notes += self._note_on_constant()
         return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
 
@@ -399,7 +402,25 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
     spread[spread == 0] = 1.0
-    return _pooled(estimator, design.terms, spread, found, variances, draws, freedom, facts)
+    effects = _pooled(estimator, design.terms, spread, found, variances, draws, freedom, facts)
+    _warn_of_few(effects)
+    return effects
+
+
+def _warn_of_few(effects):
+    """Warn where units are few for the terms; the constant is none."""
+    varying = effects.terms != INTERCEPT
+    name = later_name(effects.units_name)
+    sampled = units_in_words(2, name).removeprefix("2 ")
+    documents = effects.units_name is None and effects.n_units == effects.n_documents
+    warn_of_few(
+        effects.freedom[varying],
+        effects.n_units,
+        effects.terms[varying],
+        "term",
+        f"{effects.n_documents:,} documents" if documents else effects._about(),
+        "documents" if documents else sampled,
+    )
 
 
 def _independent(design, units, when, shares, each, rng):

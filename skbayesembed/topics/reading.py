@@ -182,6 +182,12 @@ class TopicReadingMixin(WordReadingMixin):
             ``times`` cannot be read, are the same for all units, or there are fewer units than two
             more than terms.
 
+        Warns
+        -----
+        UserWarning
+            If an effect has fewer than four degrees of freedom, or there are fewer than two units
+            per term: do not rely on intervals and p-values.
+
         Notes
         -----
         Ordinary least squares for every draw of the topics, with the cluster-robust covariance CR2

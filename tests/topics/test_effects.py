@@ -237,6 +237,17 @@ def test_constant_of_terms_that_are_far_from_zero(model, data):
     assert "subtract" not in repr(in_time)
 
 
+def test_few_units_are_warned_of(model, data):
+    _, counts, x, _ = data
+    units = np.repeat(np.arange(4), 15)
+    leader = {"leader": (units == 0) | (units == 1)}
+    with pytest.warns(UserWarning, match=r"are few for 1 term: .*'leader' has \d\.\d degrees of"):
+        table = model.effects(counts, leader, units)
+    line = "(fewer than 4 df or 2 units per term: do not rely on intervals and p-values)"
+    assert line in repr(table)
+    assert line not in repr(model.effects(counts, {"woman": x}))
+
+
 def test_refused(model, data):
     _, counts, x, units = data
     for arguments, options, message in (
