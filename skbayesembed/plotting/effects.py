@@ -12,7 +12,7 @@ from ..corpus.design import INTERCEPT
 from ..posterior.sources import interval_label
 from ..posterior.tables import p_values
 from .canvas import WIDTH, Display, names_for, numbers_of
-from .labels import topic_labels
+from .labels import on_rough, topic_labels
 from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places
 
 # Panels side by side in the width of a column, and the width of each beyond, in inches.
@@ -171,7 +171,7 @@ class EffectsDisplay(Display):
         names = self._names()
         labels = [names[k] for k in chosen]
         hollow = np.isin(chosen, () if found.unmixed is None else found.unmixed)
-        below = self._below(hollow.any())
+        below = self._below(hollow.any(), on_rough(found.rough, chosen, found.names))
         height = forest_height(labels) + LINE * below.count("\n")
         width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
         panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)
@@ -201,10 +201,11 @@ class EffectsDisplay(Display):
             return names_for(self.names, len(words), "topic")
         return topic_labels(words, self.result.names)
 
-    def _below(self, hollow):
-        """What is written below the panels."""
+    def _below(self, hollow, rough):
+        """What is written below the panels; ``rough`` a list of lines."""
         found = self.result
         lines = ["effect on the share of the topic", interval_label(found.prob, found.source)]
+        lines += rough
         return "\n".join([*lines, "hollow: chains have not mixed"] if hollow else lines)
 
 

@@ -29,6 +29,8 @@ _FIRST = 3
 _FITS, _TRIES = 24, 4
 # Height of a line in inches, relative to points.
 _INCHES = _LINE / 72.0
+# Topics that a line names.
+_NAMED = 4
 # Lines of a long name.
 _MOST_LINES = 3
 
@@ -67,6 +69,26 @@ def topic_labels(words, names, *, numbered=True):
         named = names is not None and str(names[k]) != str(k)
         labels.append(str(names[k]) if named else f"{k}: {first}" if numbered else first)
     return labels
+
+
+def on_rough(rough, chosen, names):
+    """Lines below a figure on shown topics whose intervals are rough, a list.
+
+    Parameters
+    ----------
+    rough : dict of int to str
+        As of `TopicEffects`.
+    chosen : sequence of int
+        Topics that are shown.
+    names : ndarray of str or None
+    """
+    index = [k for k in chosen if k in rough]
+    if not index:
+        return []
+    if len(index) > _NAMED:
+        return [f"rough intervals (short chains): {len(index)} of {len(chosen)} topics"]
+    which = ", ".join(str(k if names is None else names[k]) for k in index)
+    return [f"rough intervals (short chains): topic{'s' * (len(index) > 1)} {which}"]
 
 
 def called(what):

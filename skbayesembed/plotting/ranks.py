@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import hypergeom, rankdata
 
+from ..common.mixing import FEW_DRAWS
 from ..posterior.summary import ess
 from .canvas import GREY, LIGHT, styles
 from .convergence import ChainsDisplay
@@ -45,7 +46,8 @@ class RankDisplay(ChainsDisplay):
     how many of them are worth an independent one: of being in a bin, within chains, in the mean
     over bins. Of chains so slow that the draws of one are worth fewer than 50 more is outside, and
     the label has no share. As counts are whole numbers, the share is not exactly 90 %; the label
-    has it.
+    has it. Where all draws of an entry are worth fewer than 100, the label says how many: lines
+    inside so wide a band do not show that chains have mixed.
 
     The shares of all chains in a bin have the mean 1. So with two chains each line is the mirror
     image of the other by construction, which says nothing about mixing; a line below the figure
@@ -71,11 +73,21 @@ class RankDisplay(ChainsDisplay):
     """
 
     def _more_lines(self):
-        return 2 + self._of_two()
+        return 2 + self._of_two() + (self._worth() < FEW_DRAWS)
+
+    def _worth(self):
+        """Effective draws of all chains, the fewest of an entry."""
+        found = [ess(x[..., None], n_runs=self.n_runs)[0] for x in self.draws.values()]
+        return np.fmin.reduce(found)
 
     def _of_two(self):
         """Whether there are two chains, so that one line mirrors the other."""
         return all(len(draws) == 2 for draws in self.draws.values())
+
+    def _on_worth(self):
+        """A line on a band that is wide because draws tell little."""
+        worth = self._worth()
+        return f"\nwide, as draws are worth only {worth:.0f}" if worth < FEW_DRAWS else ""
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -129,6 +141,7 @@ class RankDisplay(ChainsDisplay):
             "rank among the draws of all chains\n"
             f"gray: {gray} where chains mix (with\n"
             f"their autocorrelation){'' if slow else f'; {few}'}"
+            + self._on_worth()
             + (f"\n{_MIRRORED}" if self._of_two() else "")
         )
         self._key(self.steps_[-1])

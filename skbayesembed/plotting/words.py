@@ -10,7 +10,7 @@ import numpy as np
 from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
 from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
-from .labels import wrapped
+from .labels import on_rough, wrapped
 from .marks import ROW, forest, keep_ticks_apart
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
@@ -131,6 +131,8 @@ class WordsDisplay(Display):
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
+        rough = on_rough(getattr(found, "rough", {}), chosen, known)
+        label += "".join(f"\n{line}" for line in rough)
         order = notes_on_rank(getattr(found, "rank", "probable"))
         label += "".join(f"\n{note.strip('()')}" for note in order)
         if self._owned:

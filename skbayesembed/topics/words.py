@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from .labels import (
     notes_on_mixing,
     notes_on_rough,
     notes_on_unmixed,
+    rough_topics,
 )
 from .predict import PREDICTIVE_DRAWS, counted_proba
 from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
@@ -62,6 +63,8 @@ class TopicWords(Table):
     unmixed : ndarray of int or None
         Topics whose shares have not mixed. Print and figures show their words without intervals;
         ``interval`` and data frames keep the numbers, with a column ``mixed``.
+    rough : dict of int to str
+        Topics whose intervals are rough, and why, as of `TopicEffects`.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class TopicWords(Table):
     background: int | None = None
     names: np.ndarray | None = None
     unmixed: np.ndarray | None = None
+    rough: dict[int, str] = field(default_factory=dict)
 
     def __len__(self):
         return len(self.words)
@@ -298,6 +302,7 @@ def top_words(estimator, n, by, prob, rank="probable"):
         background_of(estimator.posterior_),
         given_names(estimator.posterior_, "topic"),
         unmixed_topics(estimator.posterior_),
+        rough_topics(estimator.posterior_),
     )._resting_on(source_of(estimator), notes_on_mixing(estimator.posterior_))
 
 

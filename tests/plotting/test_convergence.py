@@ -99,6 +99,15 @@ def test_ranks_are_shares_in_bins(stuck):
     assert f"gray: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
 
 
+def test_a_band_that_is_wide_says_what_the_draws_are_worth():
+    draws = np.cumsum(np.random.default_rng(0).normal(size=(2, 100)), axis=1)
+    label = RankDisplay.from_posterior(Posterior({"x": draws})).ax_.get_xlabel()
+    assert "wide, as draws are worth only " in label
+    independent = np.random.default_rng(0).normal(size=(2, 400))
+    label = RankDisplay.from_posterior(Posterior({"x": independent})).ax_.get_xlabel()
+    assert "worth" not in label
+
+
 @pytest.mark.parametrize("n_chains", [1, 2, 3])
 def test_two_chains_are_said_to_mirror_each_other(n_chains):
     draws = np.random.default_rng(0).normal(size=(n_chains, 200))

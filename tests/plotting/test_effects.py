@@ -52,6 +52,14 @@ def test_terms_and_topics_are_chosen(effects):
     assert p == ["p", *(f"{effects.p_value[place, k]:.3f}" for k in (n - 1, 0))]
 
 
+def test_rough_intervals_are_named(effects):
+    found = replace(effects, rough={1: "R-hat 1.07"})
+    display = EffectsDisplay.from_result(found)
+    assert display.figure_.get_supxlabel().endswith("rough intervals (short chains): topic 1")
+    display = EffectsDisplay.from_result(found, topics=[0])
+    assert "rough" not in display.figure_.get_supxlabel()
+
+
 def test_unmixed_topics_are_hollow(effects):
     found = replace(effects, unmixed=np.array([1]))
     display = EffectsDisplay.from_result(found)
