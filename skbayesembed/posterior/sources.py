@@ -33,7 +33,7 @@ _THINGS = frozenset(
 _ROUNDING, _DIGITS = 1e-12, 3
 # Of a table, below it.
 _NOTES = {
-    "point": "(a point estimate: its intervals have no width)",
+    "point": "(a point estimate, without intervals)",
     "vi": "(variational inference: its intervals may be too narrow)",
     "unmixed": "(the chains have not mixed: these are not intervals of the posterior)",
     "known topics": "(topics are treated as known: intervals reflect the documents alone)",

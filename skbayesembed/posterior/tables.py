@@ -217,6 +217,10 @@ def labels_in_print(values: ArrayLike) -> list[str]:
     return list(texts)
 
 
+# Columns that say nothing of a point estimate.
+_OF_WIDTH = {"sd", "low", "interval", "seen_interval"}
+
+
 class Column(NamedTuple):
     """One column of a `Table`.
 
@@ -267,6 +271,12 @@ class Column(NamedTuple):
         if np.ndim(value):
             return f"[{number(value[0], self.show)}, {number(value[1], self.show)}]"
         return number(value, self.show)
+
+    def without_width(self) -> Column:
+        """The column as a point estimate has it: dashes for standard deviations and intervals."""
+        if not _OF_WIDTH & set(self.names):
+            return self
+        return self._replace(texts=None, few=np.ones(len(self.values), bool))
 
     def series(self) -> dict[str, Any]:
         """Columns that a data frame has of this one, a dict of arrays by name."""
@@ -334,11 +344,15 @@ class Table:
 
     def _notes(self):
         """Lines to print below the table."""
-        return [*notes_on("point" if self.n_draws == 1 else self.source), *self._asides]
+        return [*notes_on("point" if self._is_point() else self.source), *self._asides]
+
+    def _is_point(self):
+        """Whether there is one draw, which has no intervals."""
+        return self.n_draws == 1 or self.source == "point"
 
     def _chances(self, values):
         """Texts of probabilities; dashes of one draw, whose 0 or 1 says nothing."""
-        if self.n_draws == 1 or self.source == "point":
+        if self._is_point():
             return ["-" for _ in values]
         return bounded(values)
 
@@ -461,7 +475,10 @@ class Table:
 
     def _grid(self, rows):
         """Head and cells of every column."""
-        return [[c.head, *c.cells(rows)] for c in self._columns()]
+        columns = self._columns()
+        if self._is_point():
+            columns = [c.without_width() for c in columns]
+        return [[c.head, *c.cells(rows)] for c in columns]
 
     def _under_headings(self, lines, rows, cut):
         """Lines of rows, a heading before each group, and dots where rows are left out."""

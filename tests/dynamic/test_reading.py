@@ -215,7 +215,7 @@ def test_ties_go_by_the_lower_end(model):
 def test_a_point_estimate_says_so(data):
     model = DynamicSGNS(K, solver="map", diffusion=0.01, random_state=0)
     found = model.fit(data.pairs, times=CENTRES).most_changed(2)
-    assert "\n(a point estimate: its intervals have no width)\n" in repr(found)
+    assert "\n(a point estimate, without intervals)\n" in repr(found)
     assert found.n_draws == 1 and not found.sd.any()
     assert set(found.prob_exceeds) <= {0.0, 1.0}
 

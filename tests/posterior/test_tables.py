@@ -25,6 +25,16 @@ def test_an_answer_prints_them(source, text):
     assert repr(found).split("\n")[1].split() == [text, "<0.001"]
 
 
+def test_a_point_has_dashes_for_what_has_no_width():
+    entries = {"mean": np.array([0.5, 0.2]), "sd": np.zeros(2), "interval": np.full((2, 2), 0.5)}
+    axes = {"word": ["ant", "bee"]}
+    point, drawn = (Result(entries, About(None, axes, 0.9, of)) for of in ("point", "posterior"))
+    assert [line.split()[1:] for line in repr(point).split("\n")[1:3]] == [
+        ["0.500", "-", "-"], ["0.200", "-", "-"],
+    ]  # fmt: skip
+    assert "[0.500, 0.500]" in repr(drawn)
+
+
 @pytest.mark.parametrize(("prob", "noted"), [([0.3, 0.0], True), ([0.3, 0.2], False)])
 def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
     words, interval = np.array(["ant", "bee"]), np.zeros((2, 2))

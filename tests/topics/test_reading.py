@@ -182,7 +182,7 @@ def test_printing_and_frames(model):
         info["size"]
     model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
     model_map.fit(model._training)
-    assert "(a point estimate: its intervals have no width)" in repr(model_map.top_words(2))
+    assert "(a point estimate, without intervals)" in repr(model_map.top_words(2))
     # of one draw there is no share
     info = model_map.topic_info(2)._resting_on("point")
     for table, column in ((model_map.top_words(2), 3), (info, 5)):
