@@ -49,8 +49,8 @@ print(f"{len(table)} paragraphs, {vectors.words_.size} words with vectors")
 # of one word says so much about its topic that the rest of the document hardly counts; a likelihood
 # power below one evens this out. Posteriors of topics have many modes, and at this power chains
 # mostly do not mix: read the words and the documents, and the shares as points. The intervals of
-# the tables below hold within the mode of this one chain and are not to be reported. For intervals
-# to report take ``word_model="dirichlet"`` and two chains, as :ref:`the guide <topics-decide>` does
+# the tables below hold within the mode of this one chain: do not report them. For intervals to
+# report take ``word_model="dirichlet"`` and two chains, as :ref:`the guide <topics-decide>` does
 # with these texts.
 
 model = GaussianLDA(

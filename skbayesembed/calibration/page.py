@@ -18,7 +18,7 @@ from .suite import WHOLE, Calibration
 _COLUMNS = 4
 _WIDTH = 118
 
-_COMMAND = "python -m skbayesembed.calibration --share 1 --n-jobs 2 --page calibration.md"
+_COMMAND = "python -m skbayesembed.calibration --share {} --n-jobs 2 --page calibration.md"
 _TESTS = """\
 Each sampler has three tests:
 
@@ -75,7 +75,7 @@ def write_page(
         "# Calibration in public",
         f"![Distribution functions of ranks less what is expected, with 95 % bands]({shown})",
         _summary(found),
-        f"    {_COMMAND}",
+        f"    {_command(found)}",
         _run(found),
         *_TESTS.split("\n\n"),
         "\n".join([_HEAD, *map(_row, found)]),
@@ -107,15 +107,20 @@ def _summary(found):
     )
 
 
+def _command(found):
+    """The command that makes a page of as many replications."""
+    return _COMMAND.format(f"{max(len(one.ranks) for one in found) / WHOLE['replications']:g}")
+
+
 def _run(found):
     replications = _listed({len(one.ranks) for one in found})
     steps = _listed({one.n_steps for one in found if one.joint is not None})
     minutes = sum(one.seconds for one in found) / 60
     return (
         f"This run is from {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
-        f"replications and {steps} steps of the joint test for each sampler; a full run has "
-        f"{WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes of "
-        "processor time."
+        f"replications and {steps} steps of the joint test for each sampler; a full run, `--share "
+        f"1`, has {WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes "
+        "of processor time."
     )
 
 

@@ -104,6 +104,7 @@ def test_the_page_has_a_line_for_each_sampler(tmp_path):
     assert "**1 of them failed**" in text
     assert text.count("| GaussianLDA |") == 2
     assert "| of | mistake |" in text
+    assert " --share 0.03 " in text
     assert (tmp_path / "page.png").stat().st_size > 1000
 
 
