@@ -186,9 +186,10 @@ class SaveMixin:
             default. Posterior means and standard deviations still cover all draws; intervals and
             changes are of the draws that are kept, and differ a little, as a line below tables
             says. R-hat and effective sample sizes in ``report()``, and in what tables of topics say
-            of chains, are those of all draws. With 0, none are kept, and everything that needs draws (intervals of the posterior, ``score``, words
-            of senses, topics and senses of new documents) raises a KeyError that says so. A point
-            estimate (``solver="map"``) is kept as it is.
+            of chains, are those of all draws. With 0, none are kept, and everything that needs
+            draws (intervals of the posterior, ``score``, words of senses, topics and senses of new
+            documents) raises a KeyError that says so. A point estimate (``solver="map"``) is kept
+            as it is.
 
         Raises
         ------
