@@ -16,7 +16,7 @@ similarities, and for the difference between a word's similarities to two others
   draws along directions that only the prior decides leave the Gaussian behind.
 
 Pairs are told apart by how many of them are expected in a corpus. The bias is the mean deviation of
-the mode from the truth in standard deviations of the sampling part, negative towards zero. What of
+the mode from the truth in standard deviations of the sampling part, negative toward zero. What of
 it is the prior's shows beside another ``--precision``.
 
 Settings: "linear 5" and "uniform 10" are windows, "matrix" is a count matrix in which each token

@@ -65,7 +65,7 @@ def save(figure, name):
 
 def simulation():
     """Coverage of 90 % intervals over the number of observations."""
-    wanted = "Coverage of P(w, v), per cent: equal-tailed 90 % intervals, all pairs"
+    wanted = "Coverage of P(w, v), percent: equal-tailed 90 % intervals, all pairs"
     cells = [t for t in tables("simulation_tables") if t[0] == wanted and "V = 100, uni" in t[1]]
     figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), sharey=True, layout="constrained")
     for axis, (_, title, header, rows) in zip(axes, cells, strict=True):

@@ -43,7 +43,7 @@ _GRID = """
 20 200 gibbs 90.1 90.1 90.1 90.1 90.1 90.1 90.0 89.8 89.8
 20 200 laplace 89.8 90.0 90.0 89.8 89.8 89.4 94.8 96.5 94.9
 """
-# Table 1: (K, V, method) to {N: coverage in per cent}.
+# Table 1: (K, V, method) to {N: coverage in percent}.
 PAPER_COVERAGE = {
     (int(k), int(v), name): dict(zip(SIZES, map(float, row), strict=True))
     for k, v, name, *row in map(str.split, _GRID.strip().splitlines())
@@ -336,7 +336,7 @@ def write(results, anchors, settings):
         "more so the more of the words are anchored.\n",
         "## What ran\n",
         troubles(results),
-        "## Coverage of P(w, v), per cent: equal-tailed 90 % intervals, all pairs\n",
+        "## Coverage of P(w, v), percent: equal-tailed 90 % intervals, all pairs\n",
         coverage_tables(results, "tails"),
         "## The truths of the data sets\n",
         "The true vectors of a data set are the same for all N. How many of its true P(w, v) lie "

@@ -9,7 +9,7 @@ cosines between an address's vector and word vectors. Three things make the slop
 - the sample of addresses, in which those of one president resemble each other;
 - time: neighboring presidents resemble each other, too, and lengths rise and fall over decades;
 - the word vectors: an error in a vector affects every address, so it does not average out, and it
-  draws slopes towards zero.
+  draws slopes toward zero.
 """
 
 # %%
@@ -68,7 +68,7 @@ print(table.sentences["law"])
 # What intervals would leave out
 # ------------------------------
 # If presidents count as independent of their neighbors, slopes pick up what drifts. If features
-# are treated as known, too, which ``regress`` warns about, slopes are drawn towards zero as well.
+# are treated as known, too, which ``regress`` warns about, slopes are drawn toward zero as well.
 
 apart = slopes(features, error=ERROR)
 naive = slopes(np.repeat(features.mean[None], 20, axis=0), error="berkson")

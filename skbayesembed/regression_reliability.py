@@ -45,7 +45,7 @@ def check_reliable(fit, names, error):
             f"(reliabilities, each by itself: {alone}; beside the others: "
             f"{beside}{_most_alike(seen, names)}). Leave "
             f"{_to_leave_out(seen, names, fit.plain.reliabilities[1], j)}, or take "
-            "error='berkson', whose slopes are then drawn towards zero."
+            "error='berkson', whose slopes are then drawn toward zero."
         )
     found, worst = [], None
     if error == "classical" and share > 1.0 - _HARDLY_RELIABLE:
@@ -80,7 +80,7 @@ def _warn_of_uncertain(names, j, share):
     warn_user(
         f"Features are nearly too uncertain for error='classical': {100 * share:.0f} % of the "
         f"variance of {of} is error, and the factor that corrects slopes is hardly known. Leave "
-        f"{names[j]!r} out, or take error='berkson', whose slopes are then drawn towards zero.",
+        f"{names[j]!r} out, or take error='berkson', whose slopes are then drawn toward zero.",
         UserWarning,
     )
 

@@ -120,7 +120,7 @@ def _run(found):
         f"This run is from {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
         f"replications and {steps} steps of the joint test for each sampler; a full run, `--share "
         f"1`, has {WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes "
-        "of processor time."
+        "of CPU time."
     )
 
 

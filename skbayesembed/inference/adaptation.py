@@ -211,7 +211,7 @@ class MetricWindow:
             self.squares += change * (theta - self.mean)
 
     def metric(self, model: HamiltonianModel) -> Metric:
-        """The `Metric` of the draws collected, drawn towards the model's own scale."""
+        """The `Metric` of the draws collected, drawn toward the model's own scale."""
         guess = model.scale**2
         blocks, k = _blocks(model)
         if self.kind == "pooled":
@@ -257,7 +257,7 @@ def _learn_turns(metric, centred, blocks, k):
         kernels.turn_coordinates(rows, draw / metric.scale**2, out)
     coordinates = linalg.solve_triangular(lower, coordinates.T, lower=True)
     covariance = coordinates @ coordinates.T
-    # drawn towards one width for all turns, the more strongly the more widths there are to learn
+    # drawn toward one width for all turns, the more strongly the more widths there are to learn
     guess = np.trace(covariance) / (n * r)
     covariance = (covariance + (r + _GUESS) * guess * np.eye(r)) / (n + r + _GUESS)
     widths, vectors = np.linalg.eigh(covariance)
@@ -290,7 +290,7 @@ def _blocks(model):
 
 
 def _block_factors(centred, variance, blocks, k):
-    """Cholesky factors of the blocks' covariances, their correlations drawn towards zero."""
+    """Cholesky factors of the blocks' covariances, their correlations drawn toward zero."""
     n = len(centred)
     part = centred[:, : blocks * k].reshape(n, blocks, k)
     part = part / np.maximum(np.sqrt(np.mean(part**2, axis=0)), _TINY)

@@ -239,7 +239,7 @@ def warn_of_trajectories(
         warn_user(
             f"{facts['divergences']} of the trajectories that led to {n_draws} draws diverged: the "
             "posterior bends more sharply there than the step size can follow, and draws from "
-            "such places are missing. Raise target_accept towards 1 (smaller steps) or warmup; "
+            "such places are missing. Raise target_accept toward 1 (smaller steps) or warmup; "
             "if that does not help, the priors leave the posterior a narrow funnel: make them "
             "tighter.",
             ConvergenceWarning,

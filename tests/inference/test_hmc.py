@@ -333,7 +333,7 @@ def test_schedule():
 def test_step_size_reaches_its_target(method, target):
     """From 0.07 below to 0.2 above.
 
-    Dual averaging errs towards small steps: the acceptance at the average of the logarithms of
+    Dual averaging errs toward small steps: the acceptance at the average of the logarithms of
     noisy steps is above the average of their acceptances. Trajectories of fixed length are held to
     a high target only: at steps so large that two or three make a trajectory their acceptance
     jumps with the number of steps.
