@@ -246,12 +246,18 @@ def test_words_that_nobody_saw_are_left_out(fitted):
     np.testing.assert_array_equal(table.known, whole.known[places])
 
 
-@pytest.mark.parametrize("uncertainty", ["documents", "model"])
-@pytest.mark.parametrize("solver", ["laplace", "vi", "map"])
+@pytest.mark.parametrize(
+    ("solver", "uncertainty"),
+    [
+        pytest.param("laplace", "documents", marks=pytest.mark.slow),
+        ("laplace", "model"),
+        pytest.param("vi", "documents", marks=pytest.mark.slow),
+        pytest.param("vi", "model", marks=pytest.mark.slow),
+        ("map", "documents"),
+    ],
+)
 def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     """A word that is seen often is known to stay; of one that ends early little is known."""
-    if solver == "map" and uncertainty == "model":
-        pytest.skip("a point estimate knows nothing of its uncertainty")
     rng = np.random.default_rng(8)
     texts, times = [], []
     for i in range(90):

@@ -100,15 +100,6 @@ def test_more_is_known_with_times_and_genres(fitted, data):
     assert scores[0] > scores[1] > scores[3] and scores[0] > scores[2] > scores[3]
 
 
-def test_same_seed_same_posterior(data, name):
-    models = [clone(DiSCSenseModel(K, **SOLVERS[name])) for _ in range(3)]
-    models[1].set_params(random_state=np.random.RandomState(0), n_jobs=2)
-    models[2].set_params(random_state=1)
-    first, second, third = (m.fit(data.counts, **where(data)).posterior_["chi"] for m in models)
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(first, third)
-
-
 def test_pickle_and_clone(fitted, data):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.transform(data.counts), fitted.transform(data.counts))

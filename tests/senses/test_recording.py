@@ -17,7 +17,8 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("solver", ["hmc", pytest.param("gibbs", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["hmc", "gibbs"])
 def test_chains_in_different_modes_are_not_averaged_silently(solver):
     data = two_ways()
     good = run(data, solver=solver).posterior

@@ -29,8 +29,15 @@ def never(monkeypatch):
     monkeypatch.setattr(recording, "_tell_enough", lambda result, n: False)
 
 
-@pytest.mark.parametrize("solver", ["hmc", "gibbs"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("solver", "n_jobs"),
+    [
+        pytest.param("hmc", 1, marks=pytest.mark.slow),
+        ("hmc", 2),
+        ("gibbs", 1),
+        pytest.param("gibbs", 2, marks=pytest.mark.slow),
+    ],
+)
 def test_longer_chains_are_those_of_a_fit_with_that_thin(never, solver, n_jobs):
     longer, given = (fit(solver=solver, thin=t, n_jobs=n_jobs) for t in ("auto", 8))
     assert longer.posterior_.attrs["thin"] == given.posterior_.attrs["thin"] == 8

@@ -55,6 +55,7 @@ def test_draws_are_of_the_runs_in_turn(vectors, solver):
         assert "have no vector" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_draws_do_not_hang_on_jobs(vectors):
     """The same seed, the same draws."""

@@ -54,6 +54,7 @@ def starts(model):
     return [*found, searched(model, vectors[:, :, [*range(K - 2), K, K + 1]])]
 
 
+@pytest.mark.slow
 def test_all_starts_lead_to_the_best_mode(model, starts):
     best = max(facts["lp"] for _, facts in starts)
     # modes that are apart are apart by far more than searches end from the mode

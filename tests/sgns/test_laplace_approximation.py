@@ -140,7 +140,12 @@ def test_collapsed_modes(n_pairs, rank, null, method):
 
 @pytest.mark.parametrize(
     ("kind", "anchored"),
-    [("normal", True), ("normal", False), ("informative", False), ("graph", True)],
+    [
+        ("normal", True),
+        pytest.param("normal", False, marks=pytest.mark.slow),
+        pytest.param("informative", False, marks=pytest.mark.slow),
+        pytest.param("graph", True, marks=pytest.mark.slow),
+    ],
 )
 def test_estimated_covariances(kind, anchored):
     """The conditional part is exact: the rest is within six standard errors of 400 draws.
@@ -317,6 +322,7 @@ def test_interruption_keeps_draws(monkeypatch):
         fit()
 
 
+@pytest.mark.slow
 def test_against_gibbs_on_many_observations():
     """At 5e5 observations of 30 words the posterior is close to its Gaussian.
 

@@ -88,6 +88,7 @@ def test_counts_weigh_the_terms():
     assert found.sampling_se == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank_one", [True, False])
 def test_sample_agrees_with_the_whole_table(rank_one):
     """Within four of its own standard errors, and those are small beside the spread of the data."""

@@ -104,6 +104,11 @@ def test_recovers_the_truth(fitted, simulation):
     assert np.corrcoef(estimate.ravel(), truth.ravel())[0, 1] > 0.8
 
 
+@pytest.mark.parametrize(
+    "fitted",
+    [pytest.param(s, marks=() if s in ("hmc", "vi") else pytest.mark.slow) for s in SOLVERS],
+    indirect=True,
+)
 def test_solvers_agree(fitted, simulation):
     """Posterior means of all probabilities, against a long run of the other kernel.
 

@@ -97,7 +97,8 @@ def check_agreement(sampling, model, draws, warmup):
     assert np.all((z**2).mean(axis=1) < [1.5, 2.0])
 
 
-@pytest.mark.parametrize("diffusion", [0.1, pytest.param("learned", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("diffusion", [0.1, "learned"])
 def test_hmc_agrees_with_gibbs(sampling, diffusion):
     check_agreement(sampling, build(7, 2, 150, diffusion), (500, 1200), (120, 200))
 
