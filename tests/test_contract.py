@@ -357,6 +357,15 @@ def test_approximations_are_offered_themselves(case, fitted):
         assert elbo.ndim == 1 and np.isfinite(elbo).all()
 
 
+@pytest.mark.parametrize(
+    "case",
+    marked(
+        CASES,
+        ("sgns-shard", "senses-works", "senses-works-gibbs", "senses-gasc", "senses-edisc-laplace",
+         "senses-edisc-vi", "senses-edisc-hmc", "sgns-free"),
+    ),
+    indirect=True,
+)  # fmt: skip
 def test_seeds_decide_everything(case, fitted):
     again = case.fit(n_jobs=2) if hasattr(case.estimator, "n_jobs") else case.fit()
     for name in fitted.posterior_:

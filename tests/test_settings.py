@@ -404,7 +404,8 @@ def stop_at_four(model):
 
 
 @pytest.mark.parametrize(
-    "backend", ["sequential", "threading", pytest.param("loky", marks=pytest.mark.slow)]
+    "backend",
+    ["threading", *(pytest.param(b, marks=pytest.mark.slow) for b in ("sequential", "loky"))],
 )
 def test_an_interruption_keeps_what_is_finished(backend, capsys):
     """Also in workers; what was not begun has a note, as what was interrupted."""

@@ -656,7 +656,8 @@ def test_units_arrive_with_routing():
         assert seen_units(pipeline[0]) == 14
 
 
-@pytest.mark.parametrize("solver", ["map", pytest.param("vi", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["map", "vi"])
 def test_pickles_before_and_after_the_first_reading(solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
     before = pickle.loads(pickle.dumps(model))
@@ -730,6 +731,7 @@ def test_readings_are_of_balanced_draws():
     np.testing.assert_allclose(std, rho[:, 2, 6].std(axis=0, ddof=1))
 
 
+@pytest.mark.slow
 def test_dispersion(fitted):
     """Against loops over words and periods; 60 units, so that no random sum stands for them."""
     model = make().fit(TEXTS, times=TIMES)

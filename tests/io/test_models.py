@@ -88,7 +88,8 @@ def same(a, b):
 
 # what they store is of the same kinds as what others store
 LIKE_OTHERS = (
-    "sgns-polya-gamma", "sgns-free", "sgns-hmc", "sgns-shard", "dynamic-learned", "dynamic-hmc",
+    "sgns-polya-gamma", "sgns-free", "sgns-hmc", "sgns-shard", "sgns-laplace", "dynamic-learned",
+    "dynamic-hmc", "dynamic-filtering", "senses-works", "topics-online",
     "dynamic-laplace", "senses-gibbs", "senses-laplace", "senses-works-gibbs", "senses-gasc",
     "senses-edisc-hmc", "senses-edisc-vi", "senses-edisc-laplace", "topics-hmc", "topics-laplace",
     "topics-map", "topics-dirichlet-gibbs", "topics-dirichlet-online",

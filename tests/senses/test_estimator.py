@@ -177,6 +177,11 @@ def test_refit_on_other_data_forgets_the_old(data):
 # Labels -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(s, marks=pytest.mark.slow if s == "hmc" else ()) for s in SOLVERS],
+    indirect=True,
+)
 def test_known_senses_name_the_senses(data, name):
     """Half of the labels, the names exchanged: the other snippets follow."""
     names = 1 - data.senses

@@ -224,7 +224,10 @@ def test_prior_alone(kind):
         assert np.mean(draws**2) == pytest.approx(variance, rel=0.15)
 
 
-@pytest.mark.parametrize("kernel", EXACT)
+@pytest.mark.parametrize(
+    "kernel",
+    [pytest.param(k, marks=() if k == "uniform" else pytest.mark.slow) for k in EXACT],
+)
 def test_conditional_of_a_path_against_quadrature(kernel, sampling):
     """One logit over two periods, the other of each row held: moments on a grid."""
     prior = ModelPrior(kind="scan", kappa_psi=0.5, first_psi=2.0)
@@ -263,7 +266,7 @@ def test_conditional_of_a_path_against_quadrature(kernel, sampling):
         pytest.param("disc", "metropolis", marks=pytest.mark.slow),
         ("disc", "polya-gamma"),
         pytest.param("disc", "uniform", marks=pytest.mark.slow),
-        ("scan", "metropolis"),
+        pytest.param("scan", "metropolis", marks=pytest.mark.slow),
         pytest.param("scan", "polya-gamma", marks=pytest.mark.slow),
         pytest.param("scan", "uniform", marks=pytest.mark.slow),
     ],

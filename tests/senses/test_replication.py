@@ -75,6 +75,7 @@ def slow_log_density(arrays, data, prior):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ONE_QUICK)
 def test_densities_of_blocks_against_slow_sums(kind):
     """Likelihood and prior of each block, and its gradient against differences."""

@@ -53,6 +53,7 @@ def test_permuting_a_mode_leaves_its_density(data, mode):
     np.testing.assert_allclose(model.sense_proba(mode.arrays), weights[:, ::-1], atol=1e-10)
 
 
+@pytest.mark.slow
 def test_equal_modes_share_equally_and_are_named():
     """Two ways of splitting the same words: by symmetry each has half of the posterior."""
     data = two_ways()

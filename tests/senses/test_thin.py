@@ -113,6 +113,7 @@ def test_interrupted_while_chains_are_made_longer(never, monkeypatch):
     np.testing.assert_array_equal(kept.posterior_["prevalence"], plain.posterior_["prevalence"])
 
 
+@pytest.mark.slow
 def test_a_checkpoint_has_the_longer_chains(never, tmp_path):
     """A fit that ends while chains are made longer goes on where it was."""
     expected = fit(thin=8)

@@ -120,6 +120,7 @@ def test_what_cannot_be_drawn_is_refused(vectors):
         senses(vectors.rho_[:7]).fit(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
 def test_a_fit_goes_on_from_its_checkpoint(vectors, tmp_path, monkeypatch):
     """Ended in the second run, it ends with the draws of one that was not."""

@@ -483,7 +483,7 @@ def test_a_saved_model_knows_its_works(fitted, tmp_path):
         )
 
 
-@pytest.mark.parametrize("solver", ["vi", "laplace", "map"])
+@pytest.mark.parametrize("solver", ["vi", pytest.param("laplace", marks=pytest.mark.slow), "map"])
 def test_other_solvers_agree(fitted, solver):
     """Within a posterior deviation or so: an approximation, and a point."""
     model = DiSCSenseModel(2, solver=solver, n_starts=2, draws=200, random_state=0)

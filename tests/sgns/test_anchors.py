@@ -141,6 +141,7 @@ def test_traced_logits_are_those_of_the_draws(pairs):
             assert distance.min() < 1e-9
 
 
+@pytest.mark.slow
 def test_anchored_and_free_agree_on_probabilities(pairs):
     """On the pairs without an anchored context, within Monte Carlo error and a little more.
 

@@ -49,7 +49,11 @@ def make(name, **parameters):
     return model.set_params(**parameters)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    # "auto" is one of the others
+    params=[pytest.param(s, marks=pytest.mark.slow if s == "auto" else ()) for s in SOLVERS],
+)
 def fitted(request, simulation):
     return request.param, make(request.param).fit(simulation.pairs)
 

@@ -109,6 +109,7 @@ def test_hmc_agrees_with_gibbs_at_length(sampling, diffusion):
     check_agreement(sampling, build(20, 3, 1500, diffusion), (1500, 4000), (200, 300))
 
 
+@pytest.mark.slow
 def test_laplace_is_near_gibbs_where_data_are_many():
     """At 80 observations a pair and period: within 0.3 sds, sds within a fifth, in mean square.
 

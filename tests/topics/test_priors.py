@@ -131,6 +131,7 @@ def test_evidence_is_the_product_of_predictives(prior, vectors):
     assert float(seen.log_evidence(prior, 6)) == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_expected_log_density(posterior, vectors):
     """Against the mean over draws, within five standard errors of it."""
     rng = np.random.default_rng(5)

@@ -181,6 +181,7 @@ def test_against_the_jackknife(window_weights, monkeypatch):
         assert spearmanr(found, sd).statistic > 0.9
 
 
+@pytest.mark.slow
 def test_both_parts_add_up_to_laplace_where_the_model_is_true():
     """Where units are single observations as the model has them, H^+ (I + Lambda) H^+ = H^+.
 
