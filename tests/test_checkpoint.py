@@ -272,6 +272,7 @@ def test_paths_are_saved_as_text(tmp_path):
     assert skbayesembed.load(tmp_path / "model.npz").checkpoint == str(tmp_path)
 
 
+@pytest.mark.slow
 def test_damage_is_an_error_before_any_work(tmp_path):
     case = CASES["senses-gibbs"]
     with pytest.raises(Broken), break_after(3):

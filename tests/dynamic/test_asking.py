@@ -261,7 +261,7 @@ def test_words_that_nobody_saw_are_left_out(fitted):
     ("solver", "uncertainty"),
     [
         pytest.param("laplace", "documents", marks=pytest.mark.slow),
-        ("laplace", "model"),
+        pytest.param("laplace", "model", marks=pytest.mark.slow),
         pytest.param("vi", "documents", marks=pytest.mark.slow),
         pytest.param("vi", "model", marks=pytest.mark.slow),
         ("map", "documents"),

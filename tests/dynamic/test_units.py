@@ -330,6 +330,7 @@ def test_joint_draws_belong_together(fitted):
     assert np.corrcoef(both[:, 2] - both[:, 0], change)[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_features_have_the_variance_of_the_trajectory(fitted):
     model = clone(fitted).set_params(features="mean_std").fit(TEXTS, times=TIMES)
     word = str(model.words_[4])
@@ -494,6 +495,7 @@ def test_intervals_are_the_models(options, why):
         _ = model.n_units_
 
 
+@pytest.mark.slow
 def test_single_pair_counts_of_each_period_have_no_units():
     pairs = given_pairs()
     one = make().fit(pairs[:3], times=[0, 1, 2])
@@ -514,6 +516,7 @@ def test_partial_fit_has_no_units():
     assert "sd_sampling" not in model.similarity(0, 1)
 
 
+@pytest.mark.slow
 def test_the_model_alone(fitted):
     model = make(solver="laplace", uncertainty="model").fit(TEXTS, times=TIMES)
     assert model.posterior_.attrs["uncertainty"] == "model"

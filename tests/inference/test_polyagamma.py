@@ -71,7 +71,7 @@ def test_closed_forms_are_stable_everywhere():
 
 
 @pytest.mark.parametrize(
-    "z", [pytest.param(z, marks=pytest.mark.slow if z in (0.5, 8.0, 30.0) else ()) for z in TILTS]
+    "z", [pytest.param(z, marks=pytest.mark.slow if z != 0.0 else ()) for z in TILTS]
 )
 @pytest.mark.parametrize("shapes", [INTEGERS, FRACTIONS], ids=["integer", "fraction"])
 def test_moments(shapes, z):

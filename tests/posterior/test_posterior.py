@@ -844,7 +844,8 @@ def test_saves_of_several_threads_to_one_path(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["p.npz"]
 
 
-@pytest.mark.parametrize("persistence", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
+@pytest.mark.slow
+@pytest.mark.parametrize("persistence", [0.0, 0.8])
 def test_errors_of_interval_ends(persistence):
     """Against the spread of the ends over many runs of chains."""
     rng = np.random.default_rng(0)

@@ -33,6 +33,7 @@ def test_chains_at_rest_do_not_drift(rho, shape):
     assert abs(np.mean(found)) < 4 * np.std(found) / np.sqrt(1000)
 
 
+@pytest.mark.slow
 def test_chains_that_vary_differently_do_not_drift():
     """One that is ten times as wide as three others, and slow."""
     draws = np.concatenate([walks(0.9, (1, 999, 1000)), 0.1 * walks(0.0, (3, 999, 1000), 1)])

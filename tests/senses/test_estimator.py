@@ -47,7 +47,10 @@ def data():
     )
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(s, marks=pytest.mark.slow if s in ("hmc",) else ()) for s in SOLVERS],
+)
 def name(request):
     return request.param
 

@@ -36,6 +36,7 @@ def mode(data):
     return run(data).learned["modes_"][0]
 
 
+@pytest.mark.slow
 def test_senses_come_in_the_order_of_their_prevalence(mode):
     of_sense = mode.weights.sum(axis=1)
     assert np.all(np.diff(of_sense) <= 0)

@@ -73,6 +73,7 @@ def test_an_odd_number_of_draws(never):
     assert np.isfinite(model.posterior_["prevalence"]).all()
 
 
+@pytest.mark.slow
 def test_draws_that_are_not_recorded_whole(never, monkeypatch):
     """Moments are of all draws made, and as many are recorded as before, or one less."""
     posterior = fit(thin=2, draws=25).posterior_

@@ -153,7 +153,7 @@ def test_mean_of_softmaxes(n, sd):
     np.testing.assert_allclose(mean_softmax(logits, sd).sum(axis=1), 1.0)
 
 
-@pytest.fixture(scope="module", params=["hmc", "gibbs"])
+@pytest.fixture(scope="module", params=["hmc", pytest.param("gibbs", marks=pytest.mark.slow)])
 def fitted(request):
     options = {"solver": request.param, "n_starts": 2, "thin": "auto"}
     if request.param == "gibbs":

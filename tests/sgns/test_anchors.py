@@ -55,7 +55,9 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "kernel", ["metropolis", pytest.param("polya-gamma", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("choice", list(CHOICES))
 def test_anchored_contexts_never_move(pairs, mode, choice, kernel):
     """In every draw of every chain they are at the MAP, and every other vector moves."""

@@ -72,6 +72,7 @@ def test_all_starts_lead_to_the_best_mode(model, starts):
     assert_allclose(ends, ends[0], atol=0.01)
 
 
+@pytest.mark.slow
 def test_fits_of_all_seeds_are_the_same_posterior():
     settings = {"solver": "map", "max_features": V, "prior_precision": PRECISION}
     fits = [BayesianSGNS(K, random_state=seed, **settings).fit(TEXTS) for seed in range(4)]

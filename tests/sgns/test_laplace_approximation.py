@@ -121,7 +121,9 @@ def test_layouts(layout, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("n_pairs", "rank", "null"), [(60, 0, 0), (500, 2, 3)])
+@pytest.mark.parametrize(
+    ("n_pairs", "rank", "null"), [(60, 0, 0), pytest.param(500, 2, 3, marks=pytest.mark.slow)]
+)
 def test_collapsed_modes(n_pairs, rank, null, method):
     """Where the MAP is zero no rotation moves it; where it has rank 2, three do.
 

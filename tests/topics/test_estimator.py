@@ -86,7 +86,12 @@ ESTIMATORS = {
 KINDS = {"text": (TEXTS, TABLE), "counts": (COUNTS, VECTORS)}
 
 
-@pytest.fixture(params=list(ESTIMATORS))
+@pytest.fixture(
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("alias", "hmc", "laplace") else ())
+        for s in ESTIMATORS
+    ]
+)
 def estimator(request):
     return clone(ESTIMATORS[request.param]).set_params(embedding=TABLE)
 
@@ -192,6 +197,7 @@ def test_set_output(estimator):
 # -- scikit-learn's machinery --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_search_from_counts():
     """CountVectorizer with fixed words -> GaussianLDA -> LogisticRegression."""
     pipeline = make_pipeline(

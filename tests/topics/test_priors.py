@@ -141,6 +141,7 @@ def test_expected_log_density(posterior, vectors):
     assert np.all(np.abs(difference) < 5 * error)
 
 
+@pytest.mark.slow
 def test_samples(posterior):
     """Means of mu, Sigma and log |Sigma^-1| and spread of mu, within five standard errors."""
     rng = np.random.default_rng(2)

@@ -78,6 +78,7 @@ def test_table_of_log_densities(n_dims):
     np.testing.assert_allclose(np.log(weights) + top[:, None], expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_table_is_the_average_of_log_densities():
     niw, draws = stack(), 4000
     vectors = np.random.default_rng(1).normal(size=(6, E))

@@ -89,9 +89,8 @@ def well_known(model, n_units):
 CHANGES = answers.cosine_change, answers.logit_change
 
 
-@pytest.mark.parametrize(
-    "matrix", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["text", "counts"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("matrix", [False, True], ids=["text", "counts"])
 def test_documents_given_several_times_in_one_unit(matrix):
     """Every document r times in one unit, and the prior r times as sharp: nothing changes.
 
@@ -316,6 +315,7 @@ def test_random_sums_of_many_units(monkeypatch, model):
     assert 0.5 < ratio.min() and ratio.max() < 1.6
 
 
+@pytest.mark.slow
 def test_words_of_one_unit_have_the_models_spread():
     texts = [[*d] for d in DOCUMENTS]
     texts[0] = texts[0] + ["rare", "rare", texts[0][0]] * 4
