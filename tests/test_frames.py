@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import warnings
 
 import numpy as np
@@ -58,7 +59,12 @@ def polars(data):
     return pytest.importorskip("polars").DataFrame(data)
 
 
-@pytest.fixture(params=[pandas_plain, pandas_typed, polars], ids=lambda f: f.__name__)
+FRAMES = [pandas_plain, pandas_typed, polars]
+# each kind of times once with each kind of frames
+QUICK = [(pandas_plain, "iso"), (pandas_typed, "year"), (pandas_typed, "day"), (polars, "day")]
+
+
+@pytest.fixture(params=FRAMES, ids=lambda f: f.__name__)
 def frame(request):
     return request.param
 
@@ -128,7 +134,15 @@ def test_sentences_on_senses_call_units_by_their_name(frame):
         assert "allows for other speakers" in text, text
 
 
-@pytest.mark.parametrize("times", ["day", "year", "iso"])
+@pytest.mark.parametrize(
+    ("frame", "times"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow)
+        for case in itertools.product(FRAMES, ["day", "year", "iso"])
+    ],
+    indirect=["frame"],
+    ids=lambda x: getattr(x, "__name__", x),
+)
 def test_embeddings_over_time(frame, times):
     df, options = frame(DATA), {**SHORT, "prior_precision": 0.1, "tol": 1e-3}
     found = DynamicSGNS(2, **options)

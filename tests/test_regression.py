@@ -322,6 +322,7 @@ def test_coverage_in_time(kind):
     assert plain > 0.8 if kind == "independent" else plain < 0.5
 
 
+@pytest.mark.slow
 def test_slopes_in_time():
     """A true slope beside a random walk is found, and better than without times."""
     rng, n, per = np.random.default_rng(12), 40, 3

@@ -403,7 +403,10 @@ def stop_at_four(model):
     return ask(model)
 
 
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize(
+    "backend",
+    ["threading", *(pytest.param(b, marks=pytest.mark.slow) for b in ("sequential", "loky"))],
+)
 def test_an_interruption_keeps_what_is_finished(backend, capsys):
     """Also in workers; what was not begun has a note, as what was interrupted."""
     grid, n_jobs = {"n_components": [2, 3, 4, 5]}, 1 if backend == "sequential" else 2

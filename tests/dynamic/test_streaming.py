@@ -56,6 +56,7 @@ def test_filtering_is_near_batch(sim):
     assert error(filtered, sim) < 1.1 * error(batch, sim)
 
 
+@pytest.mark.slow
 def test_batch_is_nearer_to_the_truth():
     """On average over data sets: on one of eight as above the filtered fit was the nearer one.
 

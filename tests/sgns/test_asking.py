@@ -41,7 +41,12 @@ def fit(**parameters):
         return BayesianSGNS(3, **{**defaults, **parameters}).fit(TEXTS)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "laplace") else ()) for s in SOLVERS
+    ],
+)
 def fitted(request):
     return fit(**SOLVERS[request.param])
 

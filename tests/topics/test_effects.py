@@ -109,6 +109,7 @@ def test_planted_effects(model, data, shares):
     assert np.all(np.diff(narrow) < np.diff(table.interval))
 
 
+@pytest.mark.slow
 def test_effects_in_time(model, data):
     """Shares that follow a walk: neighbors correlate, and effects of another walk are not known."""
     vectors, counts, x, units = data
