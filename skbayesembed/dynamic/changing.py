@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_choice, check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import NO_DATA, NOT_MIXED
-from ..sgns.questions.asking import Answer, difference
+from ..sgns.questions.asking import Answer, difference, share_above
 from ..sgns.questions.phrases import phrase_of, word_index
 from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
@@ -225,7 +225,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
             threshold = prior_distance(self, at)
         if threshold is not None:
             found.threshold = threshold
-            found.prob_exceeds = float(np.mean(found.draws > threshold))
+            found.prob_exceeds = share_above(found, threshold, prob)
             if found.source != "point":
                 found.verdict = verdict_on_drift(found)
                 if found.verdict == NO_DATA:
