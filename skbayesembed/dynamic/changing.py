@@ -79,8 +79,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
             of the period with the word (fewer than all, if the period has one or two units);
             ``few_pairs`` says in which of the two periods. ``sentence`` states the answer in words,
             to be copied, or that there is too little text, without a number. The interval decides,
-            not ``prob_increase``. By units the two agree up to Monte Carlo error (with
-            ``prob=0.9``, a verdict needs a probability above 0.95 or below 0.05). The model's
+            not ``prob_increase``. By units the two agree (with ``prob=0.9``, a verdict
+            needs a probability of 0.95 or more, or 0.05 or less). The model's
             intervals are of highest density and need not have equal tails. Tables and sentences say
             "probably closer" if the probability of it is below 0.975 (:ref:`how_sure`, step 6).
 
