@@ -22,7 +22,7 @@ from ..posterior.results import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
-from .questions.asking import Answer, ask
+from .questions.asking import Answer, ask, share_above
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
 from .questions.phrases import (
@@ -246,7 +246,7 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
     asked |= {} if period is None else {"period": period}
     found = ask(estimator, question, prob, (), title=title, asked=asked, **more)
-    found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
+    found.prob_positive = np.nan if found.get("few_pairs") else share_above(found, 0.0, prob)
     found.sentence = _sentence(found, words, when)
     return found
 
