@@ -267,8 +267,10 @@ def _sentence(found, lists, in_period):
         )
     text = (
         f"T{effect} is {estimate(found, found.source, found.prob, '+')}{proba}. A permutation test "
-        f"over {found.n_splits:,} splits of the words has {p_value(found.p_value)}"
+        f"over {found.n_splits:,} splits of the words has a one-sided {p_value(found.p_value)}"
     )
+    if found.mean < 0:
+        text += ", of an effect above zero: for one below, swap the first two lists"
     return ended(text, found.source, found.get("n_units", np.inf), found)
 
 

@@ -417,7 +417,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert stays.n_units == min(stays.units)
         change = model.similarity_change("sun", "sea")
         for answer in (stays, change):
-            assert "for another sample of units" in answer.sentence
+            assert "allows for the sampling of units" in answer.sentence
         # at the mode an unseen word points where it did before, and that is not known
         labels = model.periods_.labels
         unseen = model.self_similarity("gone", labels[1], periods=[labels[2]])

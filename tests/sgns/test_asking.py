@@ -302,7 +302,10 @@ def test_tables_in_words(fitted):
         "The effect size (WEAT) of 'w00' and 'w01' against 'w05' and 'w06', in their association "
         f"with 'w02' rather than 'w03', is {answer.mean:+.2f} ("
     )
-    assert f" test over 6 splits of the words has p = {answer.p_value:.3f}." in answer.sentence
+    # which a sentence on an effect below zero goes on from
+    end = "." if answer.mean > 0 else ", of an effect above zero"
+    told = f" test over 6 splits of the words has a one-sided p = {answer.p_value:.3f}{end}"
+    assert told in answer.sentence
     assert answer.sentence not in repr(answer)
     assert fitted.weats({"pets": lists}).sentences == {"pets": answer.sentence}
 

@@ -68,7 +68,7 @@ class Answer(Result):
     prob : float
         Probability of the interval.
     source : str
-        What the interval rests on: ``"units"`` (another sample of documents, speakers, works),
+        What the interval rests on: ``"units"`` (the sampling of documents, speakers, works),
         ``"model"`` (draws of chains), ``"vi"`` and ``"laplace"`` (approximations), ``"point"``
         (one draw, no interval).
 
