@@ -12,7 +12,7 @@ has a probability. The model is a stationary version of that of Bamler & Mandt (
 # The fit
 # -------
 # A word's trajectory is a Gaussian process, smoothed given all texts before and after. Intervals
-# describe another sample of such addresses: each address is one unit.
+# allow for the sampling of addresses: each address is one unit.
 
 import os
 

@@ -333,7 +333,7 @@ def _constant_of(fit, others, n_features, in_time):
 
 
 def _units_of_features(features, source):
-    """How many units features are for another sample of, and their name; None of others."""
+    """How many units features allow for the sampling of, and their name; None of others."""
     n_units = getattr(features, "of_units", None) if source == "units" else None
     return None if n_units is None else (n_units, getattr(features, "units_name", None))
 

@@ -174,7 +174,7 @@ def over_settings(
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
         _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
-    table = replace(table, _of_others=np.array(others))
+    table = replace(table, _of_others=np.array(others), _own=_own_values(estimator, settings))
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []
     return table._resting_on(common, asides)
@@ -192,7 +192,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     n, workers = len(rest), effective_n_jobs(n_jobs)
     first = clone(estimator).set_params(**settings[rest[0]]) if n > 1 else None
     took = _expected(first, X, fit_params) * -(-n // workers)
-    about = f", about {duration(took)}" if took > _BRIEF else ""
+    about = f", about {duration(took)} of wall time" if took > _BRIEF else ""
     found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
@@ -262,12 +262,17 @@ def _expected(estimator, X, fit_params):
 
 def _with_own(estimator, settings, wanted):
     """Settings with the estimator's own, first if it is none of them; which of them is its own."""
-    found = estimator.get_params()
-    mine = {name: found[name] for one in settings for name in one}
+    mine = _own_values(estimator, settings)
     of_own = [all(_same(value, mine[k]) for k, value in one.items()) for one in settings]
     if any(of_own) or not wanted:
         return settings, of_own
     return [mine, *settings], [True, *of_own]
+
+
+def _own_values(estimator, settings):
+    """The estimator's own values of parameters of some settings."""
+    found = estimator.get_params()
+    return {name: found[name] for one in settings for name in one}
 
 
 def _same(a, b):
@@ -347,7 +352,7 @@ def _last(estimator):
 
 
 def _resting_on(answer, fitted, rows):
-    """What the intervals of an answer rest on, and the units they are for another sample of.
+    """What the intervals of an answer rest on, and the units whose sampling they allow for.
 
     What the answer says; where it does not, what answers of the fitted estimator rest on.
     """

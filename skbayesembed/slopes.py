@@ -13,7 +13,7 @@ from .posterior.few_units import note_on_few_terms, warn_of_few
 from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from .posterior.sentences import (
-    another_sample,
+    allows_for,
     capital,
     decimals,
     digits_to_tell,
@@ -225,7 +225,7 @@ class Regression(Table):
     def _known(self, p):
         """What is to be known of slopes, sentences without the last full stop."""
         rows = self._about() if self.units_name is None else f"{self.n_documents:,} documents"
-        sample = another_sample(self.n_units, self.units_name)
+        sample = allows_for(self.n_units, self.units_name)
         if self.units_name is None:
             sample = sample.replace("units", self._sampled())
         how = ["the slope is corrected for error in the features"] * (self.error == "classical")
@@ -378,7 +378,7 @@ class Regression(Table):
         return [f"({', '.join(unnamed)}: {what})"] if unnamed else []
 
     def _note_on_units(self):
-        """A line, in a list, where features are for another sample of other units than slopes."""
+        """A line, in a list, where features allow for the sampling of other units than slopes."""
         if self.fit_units is None:
             return []
         n, name = self.fit_units
@@ -390,7 +390,7 @@ class Regression(Table):
         if self.units_name is None and self.n_units == self.n_documents:
             of_slopes = f"{self.n_documents:,} documents"
         return [
-            f"(draws of features are for another sample of {of_fit}, slopes for one of "
+            f"(draws of features allow for the sampling of {of_fit}, slopes for that of "
             f"{of_slopes}: the units of fit are others than those of the regression, or of more "
             "documents)"
         ]

@@ -18,6 +18,8 @@ from tests.test_contract import CASES
 HAVE_JOBS = [name for name, case in CASES.items() if hasattr(case.estimator, "n_jobs")]
 # Of each estimator one sampler, and what begins with a search that runs in parallel.
 QUICK = [name for name in HAVE_JOBS if name.endswith("hmc") or name == "senses-gibbs"]
+# that of the first fit is also that of the start of the processes
+DEAR = ("sgns-hmc", "senses-hmc", "senses-edisc-hmc")
 PRINT = """
 import hashlib, sys, warnings
 warnings.simplefilter("ignore")
@@ -54,7 +56,9 @@ def fit_under(backend, n_jobs, name):
         return CASES[name].fit(n_jobs=n_jobs)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in DEAR else ()) for n in QUICK]
+)
 def test_processes_draw_the_same(name, expected):
     assert digest(fit_under("loky", 2, name)) == expected(name)
 
@@ -94,6 +98,7 @@ def test_a_new_process_draws_the_same(expected):
     assert said.splitlines() == [f"{name} {expected(name)}" for name in HAVE_JOBS]
 
 
+@pytest.mark.slow
 def test_backends_that_return_all_chains_together(expected):
     """Multiprocessing has no generators of results, nor has Ray."""
     name = "senses-gibbs"

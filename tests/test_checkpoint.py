@@ -32,6 +32,8 @@ SAMPLERS = [
     "sgns-metropolis", "sgns-hmc", "dynamic-gibbs", "dynamic-hmc", "senses-gibbs", "senses-hmc",
     "topics-gibbs", "topics-hmc",
 ]  # fmt: skip
+# of samplers of each kind there are others
+DEAR = ("sgns-hmc", "senses-hmc", "topics-gibbs", "dynamic-hmc")
 ASCENTS = [
     "sgns-vi", "sgns-vi-online", "dynamic-vi", "senses-vi", "topics-vi", "topics-dirichlet-online"
 ]  # fmt: skip
@@ -156,6 +158,7 @@ def test_an_interrupted_fit_keeps_its_files(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_fits_share_a_folder(tmp_path):
     """A search whose folds and candidates have files of their own, broken off in the third fit."""
     model = DiSCSenseModel(n_starts=2, draws=10, warmup=5, chains=1, random_state=0)
@@ -177,7 +180,9 @@ def test_fits_share_a_folder(tmp_path):
 # -- more draws ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in DEAR else ()) for n in SAMPLERS]
+)
 def test_draws_are_appended(name, tmp_path):
     case, options = CASES[name], {"checkpoint": tmp_path, "warm_start": True}
     case.fit(draws=7, **options)
@@ -267,6 +272,7 @@ def test_paths_are_saved_as_text(tmp_path):
     assert skbayesembed.load(tmp_path / "model.npz").checkpoint == str(tmp_path)
 
 
+@pytest.mark.slow
 def test_damage_is_an_error_before_any_work(tmp_path):
     case = CASES["senses-gibbs"]
     with pytest.raises(Broken), break_after(3):

@@ -168,10 +168,20 @@ def cases():
 CASES = dict(cases())
 
 
-def marked(names):
+def marked(names, dear=()):
     """Those that fit several times are slow."""
     slow = pytest.mark.slow
-    return [pytest.param(n, marks=slow) if n.endswith("-drawn") else n for n in names]
+    return [pytest.param(n, marks=slow) if n.endswith("-drawn") or n in dear else n for n in names]
+
+
+# broken off and gone on with in the slow tests only, where others go the same way
+DEAR = (
+    "sgns-shard", "sgns-laplace", "sgns-free", "sgns-vi-diag", "sgns-metropolis", "sgns-learned",
+    "dynamic-hmc", "dynamic-learned", "dynamic-laplace",
+    "senses-works", "senses-works-gibbs", "senses-gasc", "senses-vi", "senses-laplace",
+    "senses-edisc-hmc", "senses-edisc-vi", "senses-edisc-laplace",
+    "topics-hmc", "topics-laplace",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=marked(CASES))
@@ -199,6 +209,7 @@ def test_draws(case, fitted):
         assert np.isfinite(posterior[name]).all()
 
 
+@pytest.mark.parametrize("case", marked(CASES, DEAR), indirect=True)
 def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
     """In the warm-up of the second chain; elsewhere in the middle of the search or ascent."""
     if not hasattr(case.estimator, "checkpoint"):
@@ -346,20 +357,33 @@ def test_approximations_are_offered_themselves(case, fitted):
         assert elbo.ndim == 1 and np.isfinite(elbo).all()
 
 
+@pytest.mark.parametrize(
+    "case",
+    marked(
+        CASES,
+        ("sgns-shard", "senses-works", "senses-works-gibbs", "senses-gasc", "senses-edisc-laplace",
+         "senses-edisc-vi", "senses-edisc-hmc", "sgns-free"),
+    ),
+    indirect=True,
+)  # fmt: skip
 def test_seeds_decide_everything(case, fitted):
-    again = case.fit()
-    others = [again]
-    if hasattr(case.estimator, "n_jobs"):
-        others.append(case.fit(n_jobs=2))
-    for other in others:
-        for name in fitted.posterior_:
-            np.testing.assert_array_equal(other.posterior_[name], fitted.posterior_[name])
+    again = case.fit(n_jobs=2) if hasattr(case.estimator, "n_jobs") else case.fit()
+    for name in fitted.posterior_:
+        np.testing.assert_array_equal(again.posterior_[name], fitted.posterior_[name])
     if case.estimator.solver != "map":
         different = case.fit(random_state=1)
         assert any(
             not np.array_equal(different.posterior_[name], fitted.posterior_[name])
             for name in fitted.posterior_
         )
+
+
+@pytest.mark.parametrize("name", ["sgns-vi-online", "dynamic-vi", "senses-vi", "topics-vi"])
+def test_generators_of_a_seed_are_that_seed(name):
+    case = CASES[name]
+    seeded, given = case.fit(), case.fit(random_state=np.random.RandomState(0))
+    for variable in seeded.posterior_:
+        np.testing.assert_array_equal(given.posterior_[variable], seeded.posterior_[variable])
 
 
 def test_save_load_and_pickle(fitted, tmp_path):

@@ -105,7 +105,9 @@ def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):
         np.testing.assert_array_equal(plain.posterior_[name], verbose.posterior_[name])
 
 
-@pytest.mark.parametrize("kind", [GaussianLDA, DiSCSenseModel])
+@pytest.mark.parametrize(
+    "kind", [GaussianLDA, pytest.param(DiSCSenseModel, marks=pytest.mark.slow)]
+)
 def test_the_question_of_an_embedding_is_not_tried(kind, monkeypatch):
     """Draws of its vectors would ask it; those of one that was asked are made as in a fit."""
     vectors = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0).fit(X)

@@ -92,7 +92,7 @@ def test_table():
     )
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
-        "constant. The interval is for another sample of units of the same kind; the regression "
+        "constant. The interval allows for the sampling of units; the regression "
         "has 120 documents from 30 units. The model is a linear prob" in said
     )
     assert said.endswith("linear probability model; units are treated as independent.")
@@ -158,7 +158,7 @@ def test_table():
     assert "without a name" not in repr(table).replace("(x0: a covariate without a name; ", "")
     assert (
         "(documents are treated as independent" in repr(one)
-        and "another sample of documents of" in one.sentences["feature 0"]
+        and "allows for the sampling of documents;" in one.sentences["feature 0"]
     )
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
     assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
@@ -322,6 +322,7 @@ def test_coverage_in_time(kind):
     assert plain > 0.8 if kind == "independent" else plain < 0.5
 
 
+@pytest.mark.slow
 def test_slopes_in_time():
     """A true slope beside a random walk is found, and better than without times."""
     rng, n, per = np.random.default_rng(12), 40, 3
@@ -415,7 +416,7 @@ def test_units_are_called_by_their_name():
     draws, y, _ = sample(np.random.default_rng(3), "own", 0.9)
     table = regress(draws, y, pd.Series(UNITS // 3, name="era"), error="berkson")
     said = table.sentences["feature 0"]
-    assert "is for another sample of 10 units (era); the regression has 120 documents." in said
+    assert "allows for the sampling of 10 units (era); the regression has 120 documents." in said
     assert said.endswith(". Units are treated as independent.")
     assert "120 documents from 10 units (era)\n" in repr(table)
     assert table.to_frame().attrs["units_name"] == "era"
@@ -434,7 +435,9 @@ def test_features_that_rest_on_units():
             warnings.simplefilter("always")
             regress(features, y, error="berkson")
             table = regress(features, y, np.arange(18) // 3, error="berkson")
-        other = "(draws of features are for another sample of 18 units, slopes for one of 6 units: "
+        other = (
+            "(draws of features allow for the sampling of 18 units, slopes for that of 6 units: "
+        )
         assert (other in repr(table)) == (units is None)
         told = [one for one in caught if "features rest on" in str(one.message)]
         assert len(told) == (units is not None)
@@ -508,7 +511,7 @@ def test_documents_are_not_called_units_of_another_name():
     features = with_counts(draws, of_units=20, units_name="president")
     with pytest.warns(UserWarning, match="features rest on 20 units"):
         told = repr(regress(features, rng.normal(size=40)))
-    assert "another sample of 20 presidents, slopes for one of 40 documents:" in told
+    assert "sampling of 20 presidents, slopes for that of 40 documents:" in told
     assert told.splitlines()[0].endswith(", 40 documents")
 
 

@@ -70,6 +70,11 @@ def test_a_setting_that_fails_is_a_row_with_the_reason(table):
     )
     frame = pytest.importorskip("pandas") and table.to_frame()
     assert {"setting", "mean", "low", "high", "window", "max_features", "note"} <= set(frame)
+    # the value in effect, also where a setting does not name it
+    grid = [{"window": [2]}, {"max_features": [None, 9]}]
+    frame = over_settings(MODEL, TEXTS, ask, grid, own=False).to_frame()
+    assert frame["window"].tolist() == ["2", "5", "5"]
+    assert frame["max_features"].tolist() == ["None", "None", "9"]
 
 
 def test_figure(table):
@@ -79,7 +84,7 @@ def test_figure(table):
     display = ForestDisplay.from_result(table)
     own, *shown = [label.get_text() for label in display.ax_.get_yticklabels()]
     # the setting of several parameters is below the axis
-    label = " ".join(display.ax_.get_xlabel().split())
+    label = " ".join(display.figure_.get_supxlabel().split())
     assert own == "own" and label.endswith(
         "own: window=5, max_features=None, n_components=2; without an answer: max_features=2"
     )
@@ -266,8 +271,7 @@ def test_sentences():
         "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
         "120 (90% interval 10 to 230). The sign is the same in both settings; the verdict "
         "'larger' changes in the other setting. Left out: 1 setting without an answer and "
-        "1 setting with too few data. Each interval is for another sample of units of the same "
-        "kind."
+        "1 setting with too few data. Each interval allows for the sampling of units."
     )
     # several entries, and settings of several parameters
     params = [{"window": w, "prior": p} for w, p in ((5, "b"), (2, "a"))]
@@ -296,7 +300,8 @@ def test_how_long_is_told_before(monkeypatch, capsys):
         over_settings(estimator, TEXTS, lambda model: 1.0, {"window": list(grid)}, **given)
         return capsys.readouterr().err.splitlines()[0].removeprefix("skbayesembed: over_settings: ")
 
-    assert told(own=False, units=np.arange(18)) == "2 fits, about 5 min" and asked == [2]
+    assert told(own=False, units=np.arange(18)) == "2 fits, about 5 min of wall time"
+    assert asked == [2]
     # what takes a moment is not told of, nor what the trial refuses
     assert told(times=np.arange(18)) == "3 fits"
     assert told(own=False, grid=[2]) == "1 fit" and asked == [2]
@@ -403,7 +408,10 @@ def stop_at_four(model):
     return ask(model)
 
 
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize(
+    "backend",
+    ["threading", *(pytest.param(b, marks=pytest.mark.slow) for b in ("sequential", "loky"))],
+)
 def test_an_interruption_keeps_what_is_finished(backend, capsys):
     """Also in workers; what was not begun has a note, as what was interrupted."""
     grid, n_jobs = {"n_components": [2, 3, 4, 5]}, 1 if backend == "sequential" else 2

@@ -21,8 +21,8 @@ def test_intervals_say_what_they_rest_on(capfd):
 
     by_units = over_settings(MODEL, TEXTS, bare, {"window": [2, 3]}, own=False, units=units)
     assert by_units.source == "units"
-    assert "(intervals are for another sample of 6 speakers)" in repr(by_units)
-    assert "Each interval is for another sample of 6 speakers." in by_units.sentence
+    assert "(intervals allow for the sampling of 6 speakers)" in repr(by_units)
+    assert "Each interval allows for the sampling of 6 speakers." in by_units.sentence
     model = clone(MODEL).set_params(uncertainty="model", solver="vi", draws=50)
     grid = {"solver": ["laplace", "map"]}
     mixed = over_settings(make_pipeline(model), TEXTS, bare, {

@@ -12,7 +12,7 @@ from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, both_amounts, false_shares
 from ..sgns.documents import answers
-from ..sgns.questions.asking import ask
+from ..sgns.questions.asking import ask, share_above
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from ..sgns.word_tables import units_columns, units_notes
@@ -283,11 +283,11 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     for index, mine in blocks:
         vectors = targets(index, mine)
         found = summary(index[mine], vectors)
-        parts.append((np.mean(found.draws > threshold, axis=0), found.mean))
+        parts.append((share_above(found, threshold, prob), found.mean))
     words = seen[_surest(*map(np.concatenate, zip(*parts, strict=True)))[:n]]
     parts = [words[a : a + _DRAWN_WORDS] for a in range(0, words.size, _DRAWN_WORDS)]
     answers_of = [moves(estimator, at, part, distance, prob) for part in parts]
-    rows = [_row_of(*answer, threshold) for answer in answers_of]
+    rows = [_row_of(*answer, threshold, prob) for answer in answers_of]
     n_draws = len(answers_of[0][0].draws)
     columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     order = _surest(columns["above"], columns["mean"])
@@ -313,10 +313,10 @@ def _surest(above, mean):
     return np.lexsort((-mean, -shown))
 
 
-def _row_of(found, known, threshold):
+def _row_of(found, known, threshold, prob):
     """Columns of `Changes`, of an answer about some words."""
     units = {"n_units": found.n_units} if "n_units" in found else {}
-    above = np.mean(found.draws > threshold, axis=0)
+    above = share_above(found, threshold, prob)
     return {"mean": found.mean, "sd": found.sd, "interval": found.interval, "above": above,
             "known": known, **units}  # fmt: skip
 

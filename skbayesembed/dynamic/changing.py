@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_choice, check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import NO_DATA, NOT_MIXED
-from ..sgns.questions.asking import Answer, difference
+from ..sgns.questions.asking import Answer, difference, share_above
 from ..sgns.questions.phrases import phrase_of, word_index
 from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
@@ -79,8 +79,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
             of the period with the word (fewer than all, if the period has one or two units);
             ``few_pairs`` says in which of the two periods. ``sentence`` states the answer in words,
             to be copied, or that there is too little text, without a number. The interval decides,
-            not ``prob_increase``. By units the two agree up to Monte Carlo error (with
-            ``prob=0.9``, a verdict needs a probability above 0.95 or below 0.05). The model's
+            not ``prob_increase``. By units the two agree (with ``prob=0.9``, a verdict
+            needs a probability of 0.95 or more, or 0.05 or less). The model's
             intervals are of highest density and need not have equal tails. Tables and sentences say
             "probably closer" if the probability of it is below 0.975 (:ref:`how_sure`, step 6).
 
@@ -225,7 +225,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
             threshold = prior_distance(self, at)
         if threshold is not None:
             found.threshold = threshold
-            found.prob_exceeds = float(np.mean(found.draws > threshold))
+            found.prob_exceeds = share_above(found, threshold, prob)
             if found.source != "point":
                 found.verdict = verdict_on_drift(found)
                 if found.verdict == NO_DATA:

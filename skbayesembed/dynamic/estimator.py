@@ -107,10 +107,12 @@ class DynamicSGNS(
     uncertainty : {"documents", "model"}, default="documents"
         What intervals describe. It is read at every answer, so it may be changed after ``fit``.
         ``"documents"``: the sampling of the ``units`` given to ``fit`` (documents by default), and
-        the prior. Another sample of as many units would give answers that differ as the intervals
-        say. ``"model"``: the posterior itself, for which every pair of words in every window is a
-        separate observation. Intervals are the model's without documents (a single ``PairCounts``
-        in each period, filtering, ``partial_fit``, sampled negatives):
+        the prior. They are confidence intervals: of 100 samples of as many units, about 90
+        (``prob=0.9``) give one that contains what very many units would give; the estimate of
+        another sample is inside less often. ``"model"``: the posterior itself, for which every pair
+        of words in every window is a separate observation. Intervals are the model's without
+        documents (a single ``PairCounts`` in each period, filtering, ``partial_fit``, sampled
+        negatives):
         ``posterior_.attrs["uncertainty"]`` says which they are, and
         ``posterior_.attrs["without_units"]`` why. ``posterior_`` and ``score`` are always the
         model's.

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..posterior.sentences import p_value
 from ..posterior.sources import TOO_LITTLE, interval_label
 from ..sgns.weat import permutation_effects
 from .canvas import COLORS, GREY, Display, can
@@ -15,6 +16,8 @@ from .marks import density
 
 _HEIGHT = 1.9
 _BINS = 30
+# What else draws several tests.
+_OF_SEVERAL = "several tests are drawn by ForestDisplay.from_result({})"
 
 
 class WEATDisplay(Display):
@@ -64,9 +67,9 @@ class WEATDisplay(Display):
         cls,
         estimator: Any,
         X: Sequence,
-        Y: Sequence,
-        A: Sequence,
-        B: Sequence,
+        Y: Sequence | None = None,
+        A: Sequence | None = None,
+        B: Sequence | None = None,
         *,
         period: Any = None,
         prob: float = 0.9,
@@ -89,6 +92,12 @@ class WEATDisplay(Display):
         -------
         WEATDisplay
 
+        Raises
+        ------
+        TypeError
+            If there are not four lists. Several tests, as of ``weats``, are drawn by
+            `ForestDisplay`.
+
         Examples
         --------
         >>> import matplotlib
@@ -104,6 +113,9 @@ class WEATDisplay(Display):
         'effect size (WEAT)'
         """
         can(estimator, "weat", cls.__name__)
+        if isinstance(X, Mapping) or any(words is None for words in (Y, A, B)):
+            hint = f"; {_OF_SEVERAL.format('model.weats(tests)')}" * isinstance(X, Mapping)
+            raise TypeError(f"X, Y, A and B must be four lists of words, got {X!r}{hint}.")
         return cls(estimator.weat(X, Y, A, B, prob=prob, **at(period))).plot(ax)
 
     @classmethod
@@ -149,6 +161,8 @@ class WEATDisplay(Display):
         ------
         ValueError
             If the answer is not from ``weat``.
+        TypeError
+            If it is a table of several tests, from ``weats``, which `ForestDisplay` draws.
 
         Examples
         --------
@@ -163,6 +177,9 @@ class WEATDisplay(Display):
         True
         """
         found = self.answer
+        if type(found).__name__ == "AssociationTests":
+            hint = _OF_SEVERAL.format("table")
+            raise TypeError(f"answer must be one of weat, got a table of weats: {hint}.")
         known = list(found) if isinstance(found, Mapping) else found
         if not isinstance(known, list) or "association" not in known:
             raise ValueError(f"answer must be one of weat, with an association, got {known!r}.")
@@ -186,8 +203,10 @@ class WEATDisplay(Display):
         axes.tick_params(axis="y", length=0)
         lines = [found.title, interval_label(found.prob, found.source, found=found)]
         if found.source != "point":
-            lines.append("interval: these words; p: other splits of the words")
+            lines.append("interval: these words; p: other splits of them")
         lines += [f"hollow: {TOO_LITTLE},\nwhat the prior makes of others"] * few
         axes.set_xlabel("\n".join(lines))
-        axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")
+        axes.set_title(
+            f"one-sided {p_value(found.p_value)} over {found.n_splits:,} splits", loc="left"
+        )
         return self._close()

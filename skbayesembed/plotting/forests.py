@@ -23,8 +23,10 @@ from .rows import rows_of
 
 # Points between the axes and the first column beside them, and up to a title above their heads.
 _START, _ABOVE_HEADS = 4.0, 16.0
-# Letters of a line of the note below; lines below the axis that forests have room for.
-_NOTE, _LABEL_LINES = 34, 2
+# Letters of a line of the note below the axis of axes that are given; of one that has the width of
+# a figure, in small text; lines below the axis that forests have room for.
+_NOTE, _WIDE_NOTE, _LABEL_LINES = 34, 72, 2
+_NOTE_SIZE = 6.5
 
 
 class ForestDisplay(Display):
@@ -139,16 +141,19 @@ class ForestDisplay(Display):
         rows, source = rows_of(self.result), self.result.source
         notes = self._notes(rows)
         self.note_ = "; ".join(notes)
-        label = self._label(rows, notes if note else [])
-        more = max(0, label.count("\n") + 1 - _LABEL_LINES)
-        (axes,) = self._open(ax, forest_height(rows.labels, rows.groups) + LINE * more)
+        shown = notes if note else []
+        label = self._label(rows, shown if ax is not None else [])
+        below = _filled(shown, _WIDE_NOTE) if ax is None else ""
+        lines = label.count("\n") + 1 + (below.count("\n") + 1 if below else 0)
+        height = forest_height(rows.labels, rows.groups) + LINE * max(0, lines - _LABEL_LINES)
+        (axes,) = self._open(ax, height)
         places = row_places(rows.labels, rows.groups)
         look = {
             "by_lines": True,
             "groups": rows.groups,
             "source": source,
             "hollow": rows.unmixed,
-            "few": rows.few,
+            "few": rows.few if rows.undecided is None else rows.undecided,
         }
         made = forest(axes, rows.labels, rows.mean, rows.interval, **look)
         self.points_, self.intervals_ = made
@@ -162,6 +167,8 @@ class ForestDisplay(Display):
             beside(axes, head, texts, start, places, size)
             start += column_width(head, texts, size)
         axes.set_xlabel(label)
+        if below:
+            self.figure_.supxlabel(below, fontsize=_NOTE_SIZE, gid="small")
         # heads of columns leave a title no room beside them
         crowded = len(rows.beside) > 1 and source != "point"
         if rows.title is not None:
@@ -186,8 +193,13 @@ class ForestDisplay(Display):
             if prob is None
             else f"\n{interval_label(prob, self.result.source, found=self.result)}"
         )
-        note = "".join("\n" + textwrap.fill(_held_together(note), _NOTE) for note in notes)
+        note = "\n" + _filled(notes, _NOTE) if notes else ""
         return f"{rows.quantity}{below}{note}"
+
+
+def _filled(notes, letters):
+    """Notes in lines of at most so many letters."""
+    return "\n".join(textwrap.fill(_held_together(note), letters) for note in notes)
 
 
 def _held_together(note):
@@ -382,7 +394,7 @@ class ProjectionsDisplay(ForestDisplay):
     >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
     >>> axis = model.axis("cat", "dog")
     >>> ProjectionsDisplay.from_estimator(model, ["mat", "bone"], axis).ax_.get_xlabel()
-    'projection on dog -> cat\n90 % interval (sampling of units)'
+    'projection on dog → cat\n90 % interval (sampling of units)'
     """
 
     @classmethod

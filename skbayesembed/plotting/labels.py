@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 
 from ..common.checks import check_list
-from ..posterior.tables import cut_list
+from ..posterior.tables import in_figure
 
 # Times that are taken for years.
 _YEARS = 1000, 2200
@@ -95,7 +95,7 @@ def called(what):
     """What a word, a list of words, or an axis is called."""
     label = getattr(what, "label", None)
     if label is not None:
-        return cut_list(str(label))
+        return in_figure(str(label))
     if isinstance(what, str | int | np.integer):
         return str(what)
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"

@@ -16,9 +16,9 @@ from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import (
     both_amounts,
     bounded,
-    cut_list,
     cut_lists,
     dashed,
+    in_figure,
     p_values,
 )
 from ..sgns.neighbours import order_note
@@ -45,6 +45,8 @@ class Rows(NamedTuple):
         Rows of which draws say nothing but where they are: points without interval, hollow.
     few : ndarray of bool of shape (n_rows,) or None
         Rows of periods with next to no data.
+    undecided : ndarray of bool of shape (n_rows,) or None
+        Rows of which it is not decided that there is anything, and whose interval does not show it.
     groups : ndarray of shape (n_rows,) or None
         What rows belong to; there are gaps between groups.
     """
@@ -60,6 +62,7 @@ class Rows(NamedTuple):
     unmixed: np.ndarray | None = None
     few: np.ndarray | None = None
     groups: np.ndarray | None = None
+    undecided: np.ndarray | None = None
 
 
 def _neighbours(table):
@@ -83,7 +86,7 @@ def _analogies(table):
 
 def _projections(table):
     return (
-        f"projection on {cut_list(table.axis)}",
+        f"projection on {in_figure(table.axis)}",
         None if table.period is None else str(table.period),
         [("P(> 0)", bounded(table.prob_positive))],
         0.0,
@@ -107,7 +110,13 @@ def _topic_effects(table):
 
 
 def _meaning_effects(table):
-    return _effects(table, list(table.axes), f"effect on {table.of}")
+    rows = _effects(table, list(table.axes), f"effect on {table.of}")
+    undecided = np.zeros((len(table.terms), len(table.axes)), bool)
+    undecided[:, 0] = table.undecided
+    if not undecided.any():
+        return rows
+    note = "hollow: not decided whether the vector differs"
+    return rows._replace(undecided=undecided.ravel(), note=note)
 
 
 def _effects(table, names, quantity):
@@ -176,8 +185,9 @@ def _regression(table):
 
 def _association_tests(table):
     columns = [("P(> 0)", bounded(table.prob_positive)), ("p", p_values(table.p_value))]
-    about = "effect size (WEAT)", table._title(), columns, 0.0
-    return Rows(table.names.tolist(), table.mean, table.interval, *about, few=table.few_pairs)
+    about, few = ("effect size (WEAT)", table._title(), columns, 0.0), table.few_pairs
+    names, note = table.names.tolist(), "p: one-sided"
+    return Rows(names, table.mean, table.interval, *about, note=note, few=few)
 
 
 # Below distances under several settings.

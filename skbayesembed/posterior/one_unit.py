@@ -39,14 +39,14 @@ def known_errors(sd: np.ndarray, freedom: ArrayLike) -> np.ndarray:
 
 
 def with_sample(sample: str, rest: str, p: float) -> str:
-    """A sentence on what an interval is for, and the ``rest``; of such terms the rest alone.
+    """A sentence on what an interval allows for, and the ``rest``; of such terms the rest alone.
 
     Examples
     --------
     >>> from skbayesembed.posterior.one_unit import with_sample
-    >>> with_sample("The interval is for other units", "the regression has 9 documents", 0.1)
-    'The interval is for other units; the regression has 9 documents'
-    >>> with_sample("The interval is for other units", "the regression has 9 documents", np.nan)
+    >>> with_sample("The interval allows for other units", "the regression has 9 documents", 0.1)
+    'The interval allows for other units; the regression has 9 documents'
+    >>> with_sample("The interval allows for other units", "the regression has 9 documents", np.nan)
     'The regression has 9 documents'
     """
     return capital(rest) if np.isnan(p) else f"{sample}; {rest}"

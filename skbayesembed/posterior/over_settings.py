@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .deciding import NO_DATA, SURE, surely
 from .sentences import (
-    another_sample,
+    allows_for,
     capital,
     ended,
     interval_in_words,
@@ -73,7 +74,9 @@ _OTHERS = (
 class OverSettings(Table):
     """Answers to one question under several settings.
 
-    There is a row for each setting, or for each entry of its answer.
+    There is a row for each setting, or for each entry of its answer. Data frames have a column for
+    each parameter of the grid, with the value in effect: the estimator's own where a setting has
+    none.
 
     `plotting.ForestDisplay.from_result` draws it.
 
@@ -113,7 +116,7 @@ class OverSettings(Table):
         Monte Carlo errors of the ends of the intervals, NaN where an answer has none; None if no
         answer has them.
     of_units : int or None
-        Number of units that intervals are for another sample of, if it is the same for all.
+        Number of units whose sampling intervals allow for, if it is the same for all.
     units_name : str or None
         Name of the column in which the units were given.
     sources : list of str or None of length n_rows, or None
@@ -147,6 +150,8 @@ class OverSettings(Table):
     sources: list[str | None] | None = None
     # Rows whose senses have other numbers than those of the own setting, or are others.
     _of_others: np.ndarray | None = None
+    # The estimator's own values, which are in effect where a setting names no other.
+    _own: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> list[str]:
@@ -328,7 +333,10 @@ class OverSettings(Table):
 
     def _series(self):
         names = list(dict.fromkeys(name for one in self.params for name in one))
-        values = {name: np.array([str(one.get(name)) for one in self.params]) for name in names}
+        values = {
+            name: np.array([str(one.get(name, self._own.get(name))) for one in self.params])
+            for name in names
+        }
         notes = np.array(self.notes, dtype=object)
         # printed without what the prior alone says
         whole = dict(zip(("mean", "low", "high"), (self.mean, *self.interval.T), strict=True))
@@ -363,10 +371,8 @@ class OverSettings(Table):
         lines += [f"({len(stopped)} not run to the end)"] if stopped else []
         lines += [f"({line})" for line in self._on_sources()]
         if self.source == "units" and self.of_units is not None:
-            sample = another_sample(*sampled_units(self)).replace(
-                "The interval is", "intervals are"
-            )
-            lines.append(f"({sample})")
+            sample = allows_for(*sampled_units(self))
+            lines.append(f"({sample.replace('The interval allows', 'intervals allow')})")
         return lines + super()._notes()
 
     def _over(self, rows):

@@ -47,8 +47,9 @@ _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "bad_share": ".2g"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
-    "(two questions: the interval is about these words in another sample of text, p about other "
-    "ways of splitting the words)"
+    "(two questions: the interval is about these words and allows for the sampling of text; p is "
+    "about other ways of splitting the words, one-sided: of an effect above "
+    "zero; swap X and Y for one below)"
 )
 # Of scores of models, below their tables.
 _OF_UNITS = (
@@ -103,7 +104,7 @@ class About:
     lent : bool
         Whether effective units are for all periods together.
     of_units : int or None
-        Number of units that the intervals rest on, if they are for another sample of units.
+        Number of units whose sampling the intervals allow for, if they do.
     units_name : str or None
         Name of the column in which the units were given.
     asked : mapping of str to object
@@ -145,11 +146,11 @@ class Result(Bunch):
     prob : float or None
         Probability of the intervals.
     of_units : int or None
-        Number of units that were sampled, if the intervals are for another sample of units.
+        Number of units that were sampled, if the intervals allow for that.
     units_name : str or None
         Name of the column in which the units were given, if it had one.
     source : str or None
-        What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        What the intervals rest on: ``"units"`` (the sampling of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
         ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). Behind it:
         ``", vectors"`` if it includes draws of word vectors, ``", thinned"`` if only some draws
@@ -186,7 +187,7 @@ class Result(Bunch):
 
     @property
     def of_units(self) -> int | None:
-        """Number of units that were sampled, if intervals are for another sample of units."""
+        """Number of units that were sampled, if intervals allow for that."""
         return self._about.of_units
 
     @property
@@ -443,7 +444,7 @@ class ResultTable(Table):
             told = "verdict" in self._result
             why = "no data" if told else f"{TOO_LITTLE} in {where_few(self._result)}"
             mean = self._result.get("mean")
-            hidden = mean is None or np.isfinite(np.asarray(mean)[self._few]).any()
+            hidden = mean is None or np.isfinite(np.ravel(mean)[self._few]).any()
             notes.append(f"({why}: a dash{f'; {IN_FRAME}' if hidden else ''})")
         if {"pairs", "reference"} <= set(self._result):
             notes.append(_OF_PAIRS)

@@ -174,19 +174,17 @@ def interval_in_words(low: str, high: str, prob: float, of: str = "") -> str:
     return f"{100 * prob:g}% interval{of} {low} to {high}"
 
 
-def another_sample(n_units: int | None = None, name: str | None = None) -> str:
-    """What intervals by units are for, a clause.
+def allows_for(n_units: int | None = None, name: str | None = None) -> str:
+    """What intervals by units allow for, a clause.
 
     Examples
     --------
-    >>> from skbayesembed.posterior.sentences import another_sample
-    >>> another_sample(42, "president")
-    'The interval is for another sample of 42 presidents'
+    >>> from skbayesembed.posterior.sentences import allows_for
+    >>> allows_for(42, "president")
+    'The interval allows for the sampling of 42 presidents'
     """
-    units = "units of the same kind"
-    if name is not None and n_units is not None:
-        units = units_in_words(n_units, name)
-    return f"The interval is for another sample of {units}"
+    units = "units" if name is None or n_units is None else units_in_words(n_units, name)
+    return f"The interval allows for the sampling of {units}"
 
 
 def capital(text: str) -> str:
@@ -264,8 +262,8 @@ def ended(
     --------
     >>> from skbayesembed.posterior.sentences import ended
     >>> ended("The cosine is 0.1 (90% interval 0.0 to 0.2)", "units", 2.0)
-    'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval is for another sample of units of \
-the same kind; it rests on fewer than 3 effective units, so it is rough.'
+    'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval allows for the sampling of units; \
+it rests on fewer than 3 effective units, so it is rough.'
     >>> from skbayesembed.posterior.results import About, Result
     >>> ended("It rose", "posterior, other units", found=Result({}, About(units_name="speaker")))
     'It rose. The interval allows for other speakers.'
@@ -276,7 +274,7 @@ the same kind; it rests on fewer than 3 effective units, so it is rough.'
         return f"{text}. {_UNUSABLE}."
     kinds, parts = (source or "").split(", "), [text]
     if "units" in kinds:
-        parts.append(another_sample(*sampled_units(found)))
+        parts.append(allows_for(*sampled_units(found)))
     parts += [_rests_on(kind, found) for kind in kinds if kind in _RESTS_ON]
     if n_units < FEW_UNITS:
         it = "; it" if len(parts) > 1 else ". The interval"
@@ -353,7 +351,8 @@ def effect(
         Two-sided p-value, NaN where one unit decides on the slope; a side is "probably" so unless a
         95 % interval has it, too.
     sides : (str, str) or None
-        Words for above and below; None for what has no sign, as a length.
+        Words for above and below; None for what has no sign, as a length, of which the ``side`` is
+        any text where it is decided that there is a difference.
 
     Examples
     --------
@@ -365,12 +364,23 @@ larger or smaller is not decided"
     >>> effect("the mean year", step_of("'war'"), **options, side="smaller")
     "The mean year is probably smaller by 2 (difference -2; -5 to +1) with a one-unit increase in \
 'war'"
+    >>> effect("the vector", step_of("'war'"), **options, side=None, sides=None)
+    "It is not decided whether the vector differs with a one-unit increase in 'war'; the estimated \
+difference is -2 (-5 to +1)"
     """
     slope, brackets = figures
     beside = f"{step}, the other terms held constant" if held else step
-    of = capital(of)
     if np.isnan(p):
-        return f"{of} differs by {slope} {beside}; {ONE_UNIT}"
+        return f"{capital(of)} differs by {slope} {beside}; {ONE_UNIT}"
+    if sides is None:
+        if side is None:
+            decided = "It is not decided whether"
+            return (
+                f"{decided} {of} differs {beside}; the estimated difference is {slope} {brackets}"
+            )
+        probably = "" if sure_of(p) else "probably "
+        return f"{capital(of)} {probably}differs by {slope} {brackets} {beside}"
+    of = capital(of)
     if side is not None:
         side = f"{'' if sure_of(p) else 'probably '}{side}"
         if slope.startswith("-"):
@@ -378,8 +388,6 @@ larger or smaller is not decided"
             interval = brackets.removeprefix("(").replace(_OF_DIFFERENCE, "", 1)
             brackets = f"(difference {slope}; {interval}"
         return f"{of} is {side} by {slope.lstrip('+-')} {brackets} {beside}"
-    if sides is None:
-        return f"{of} differs by {slope} {brackets} {beside}"
     return (
         f"{of} differs by {slope} {brackets} {beside}; whether it is {sides[0]} or {sides[1]} is "
         "not decided"

@@ -17,18 +17,23 @@ TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many units the answer rests on, in all periods together)"
 
-# Names of columns of units whose plural has an s: of people, whom texts are by, and of other units.
+# Names of columns of units that are words with a plural: of people, whom texts are by, and others.
 _PEOPLE = frozenset(
     "speaker author writer poet editor journalist reporter translator composer painter president "
     "senator representative delegate minister member politician user commenter reviewer blogger "
-    "respondent participant interviewee informant subject patient student pupil teacher".split()
+    "respondent participant interviewee informant subject patient student pupil teacher "
+    "secretary deputy justice judge bishop country party".split()
 )
 _THINGS = frozenset(
     "work book novel play poem song letter text document article paper newspaper magazine journal "
     "publication volume source outlet channel site website domain blog forum thread account "
     "conversation interview session debate case court school committee group village town "
-    "state region district".split()
+    "state region district nation city county community family library university company agency "
+    "ministry industry story diary essay inquiry survey entry category church parish branch speech "
+    "sketch address congress class business box".split()
 )
+# What words end in whose plural has an -es.
+_HISSING = ("s", "x", "z", "ch", "sh")
 # Differences of probabilities that are none, and digits with which tables print them.
 _ROUNDING, _DIGITS = 1e-12, 3
 # Of a table, below it.
@@ -153,13 +158,22 @@ def units_in_words(n: int, name: str | None = None) -> str:
     >>> from skbayesembed.posterior.sources import units_in_words
     >>> units_in_words(1200, "speaker"), units_in_words(1, "book"), units_in_words(2)
     ('1,200 speakers', '1 book', '2 units')
+    >>> units_in_words(197, "country"), units_in_words(240, "address"), units_in_words(1, "party")
+    ('197 countries', '240 addresses', '1 party')
     >>> units_in_words(65, "sitting_no")
     '65 units (sitting_no)'
     """
     known = _known_plural(name)
     what = name.lower() if known and name else "unit"
     called = "" if known or name is None else f" ({name})"
-    return f"{n:,} {what}{'' if n == 1 else 's'}{called}"
+    return f"{n:,} {what if n == 1 else _plural(what)}{called}"
+
+
+def _plural(word):
+    """The plural of a word by its ending."""
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(_HISSING) else f"{word}s"
 
 
 def from_units(n: int, name: str | None = None) -> str:
@@ -196,7 +210,7 @@ def name_of_units(estimator: Any) -> str | None:
 
 
 def sampled_units(found: Any) -> tuple[int | None, str | None]:
-    """Number of units that intervals are for another sample of, and the name of their column.
+    """Number of units whose sampling intervals allow for, and the name of their column.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -160,6 +161,18 @@ def cut_list(label: str) -> str:
     return _ARROW.join(ends)
 
 
+def in_figure(label: str) -> str:
+    """A list of words, or an axis, as figures have it.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import in_figure
+    >>> in_figure("oak, elm"), in_figure("a, b, c, d -> e")
+    ('oak, elm', 'a, b, c and 1 more → e')
+    """
+    return re.sub(r" \(\+(\d+)\)", r" and \1 more", cut_list(label)).replace(_ARROW, " → ")
+
+
 def quoted_each(label: str) -> str:
     """A list of words with each of them in quotation marks.
 
@@ -298,7 +311,7 @@ class Table:
     n_draws : int or None
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     source : str or None
-        What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        What the intervals rest on: ``"units"`` (the sampling of documents, speakers, works),
         ``"units and features"`` (for `regress`, also the uncertainty of the features), ``"model"``
         or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them), ``"vi"`` and
         ``"laplace"`` (approximations), ``"point"`` (one draw, no interval); None if unknown. It is

@@ -14,7 +14,7 @@ from ..common.checks import (
 from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.tables import Column, Table, cut_list, cut_lists, quoted_each
-from .questions.asking import Answer, ask
+from .questions.asking import Answer, ask, share_above
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
 from .questions.verdicts import only_probably_nearest, sentence_on_nearer, verdict_on_nearer
@@ -370,6 +370,6 @@ def project(estimator, axis, words, prob, shift=0, too_few=None):
         found.few_pairs = few
     return Projections(
         axis.label, labels, found.mean, found.sd, found.interval,
-        unknown_where(np.mean(found.draws > 0, axis=0), few), found, prob, len(found.draws),
+        unknown_where(share_above(found, 0.0, prob), few), found, prob, len(found.draws),
         found.get("n_units"), found.get("interval_mcse"), few=few,
     )._resting_on(found.source)  # fmt: skip

@@ -138,14 +138,16 @@ class BayesianSGNS(
     uncertainty : {"documents", "model"}, default="documents"
         What intervals describe. It is read at every answer, so it may be changed after ``fit``.
         ``"documents"``: the sampling of the ``units`` given to ``fit`` (documents by default), and
-        the prior. Another sample of as many units would give answers that differ as the intervals
-        say, whatever window and weights make of a text's pairs. ``"model"``: the posterior itself,
-        for which every pair of words in every window is a separate observation. Intervals are the
-        model's without documents (a single ``PairCounts``, online learning, sampled negatives) and
-        with biases or ``prior="ard"``; after ``fit``, ``posterior_.attrs["uncertainty"]`` says
-        which they are. ``posterior_``, ``score`` and ``loo`` are always the model's. If ``rho_``
-        has more than 2,000,000 entries, or what all answers share would not fit in memory, answers
-        are computed one by one, each in a few dozen passes through all pairs of words. Then
+        the prior, whatever window and weights make of a text's pairs. They are confidence
+        intervals: of 100 samples of as many units, about 90 (``prob=0.9``) give one that contains
+        what very many units would give; the estimate of another sample is inside less often.
+        ``"model"``: the posterior itself, for which every pair of words in every window is a
+        separate observation. Intervals are the model's without documents (a single ``PairCounts``,
+        online learning, sampled negatives) and with biases or ``prior="ard"``; after ``fit``,
+        ``posterior_.attrs["uncertainty"]`` says which they are. ``posterior_``, ``score`` and
+        ``loo`` are always the model's. If ``rho_`` has more than 2,000,000 entries, or what all
+        answers share would not fit in memory, answers are computed one by one, each in a few dozen
+        passes through all pairs of words. Then
         ``dispersion_`` is NaN, ``response_`` is taken as 1 (intervals are rather wide), ranks
         among all words have no probability, and features of documents no standard deviation.
     pair_weights : {"token", "pairs"}, default="token"

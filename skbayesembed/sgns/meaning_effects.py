@@ -10,7 +10,7 @@ from ..corpus.design import note_on_names
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
 from ..posterior.sentences import (
-    another_sample,
+    allows_for,
     decimals,
     effect,
     ended,
@@ -55,14 +55,16 @@ class MeaningEffects(Table):
         Covariances of the coefficients, by units.
     mean, sd : ndarray of shape (n_terms, n_axes)
         Lengths of the coefficients, less what noise adds to them, and their projections on the
-        axes, which have length one; and standard errors. A projection is positive where the word
-        moves towards the second end of the axis.
+        axes, which have length one; and standard errors, NaN of lengths, which are not distributed
+        about an estimate. A projection is positive where the word moves towards the second end of
+        the axis.
     interval : ndarray of shape (n_terms, n_axes, 2)
         That of a length is cut off at zero.
     p_value : ndarray of shape (n_terms, n_axes)
         For no effect: of a length by permutation, or with ``times`` by an F test; of a projection
         by Student's t. The tests of a length are not made of its interval: p may be small where the
-        interval begins at zero.
+        interval begins at zero. Where it is not below ``1 - prob``, sentences say that it is not
+        decided whether the vector differs.
     n_occurrences, n_documents, n_units : int
         Numbers of occurrences of the word, and of documents and units with it.
     prob : float
@@ -96,8 +98,8 @@ class MeaningEffects(Table):
     >>> effects = model.effects(texts, year, word="cat", axes={"pets": ("sat", "dog")})
     >>> effects.axes, effects.mean.shape
     (['length', 'pets'], (1, 2))
-    >>> effects.sentences["length", "year"].split(" of length")[0]
-    "The vector of 'cat' differs by a vector"
+    >>> effects.sentences["length", "year"].split(" with")[0]
+    "It is not decided whether the vector of 'cat' differs"
     >>> effects.to_frame()[["word", "axis", "from", "to"]].values.tolist()
     [['cat', 'length', '', ''], ['cat', 'pets', 'sat', 'dog']]
     """
@@ -127,6 +129,11 @@ class MeaningEffects(Table):
     between_words: float | None = None
 
     @property
+    def undecided(self) -> np.ndarray:
+        """Terms of which the test of the length does not decide that there is one, (n_terms,)."""
+        return ~(self.p_value[:, 0] < 1.0 - self.prob)
+
+    @property
     def of(self) -> str:
         """What effects are on, in print: the vector of the word, or of the words together."""
         together = " together" if len(self.word) > 1 else ""
@@ -144,9 +151,13 @@ class MeaningEffects(Table):
     def _sentence(self, j, i):
         of, sides, sign, what = self._of(self.axes[i])
         mean, low, high = with_signs(self.mean[j, i], self.interval[j, i], self.sd[j, i], sign)
-        side = None if sides is None else str(side_of_zero(self.interval[j, i], *sides))
-        decided = sides is not None and side in sides
-        interval = interval_in_words(low, high, self.prob, " of the difference" if decided else "")
+        if sides is None:
+            side, decided = "longer", not self.undecided[j]
+        else:
+            side = str(side_of_zero(self.interval[j, i], *sides))
+            decided = side in sides
+        of_difference = " of the difference" if decided and sides is not None else ""
+        interval = interval_in_words(low, high, self.prob, of_difference)
         p = self.p_value[j, i]
         text = effect(
             of,
@@ -157,7 +168,7 @@ class MeaningEffects(Table):
             p=p,
             sides=sides,
         )
-        sample = another_sample(self.n_units, self.units_name)
+        sample = allows_for(self.n_units, self.units_name)
         # units with a name are told of by it already
         named = self.units_name is not None and not np.isnan(p)
         rows = self._rows() if named else self._about()
@@ -165,8 +176,8 @@ class MeaningEffects(Table):
         known = ["The vectors of its contexts are taken as known"]
         if i == 0 and self.between_words is not None:
             text += f"; {self._apart()}"
-        if i == 0 and self._is_cut_off()[j]:
-            known.append(f"p is of {self._test()}, and the interval is cut off at 0")
+        if i == 0:
+            known += self._of_another_test(j)
         known += [_FEW.strip("()")] * (self.n_units < FEW_UNITS)
         known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
         return ended(f"{text}. {rest}. {'; '.join(known)}", None)
@@ -192,13 +203,18 @@ class MeaningEffects(Table):
     def _test(self):
         return "a permutation test" if self.autocorrelation is None else "an F test"
 
-    def _is_cut_off(self):
-        """Terms of which the interval of the length begins at zero while p is small, (n_terms,)."""
-        return (self.interval[:, 0, 0] == 0) & (self.p_value[:, 0] < 1.0 - self.prob)
+    def _of_another_test(self, j):
+        """A clause, in a list, where the interval of a length and its p say different things."""
+        p, low = self.p_value[j, 0], self.interval[j, 0, 0]
+        if np.isnan(p) or (low == 0) == self.undecided[j]:
+            return []
+        which = "which decides" if self.undecided[j] else "and the interval is cut off at 0"
+        return [f"p is of {self._test()}, {which}"]
 
     def _columns(self):
         sd, n = known_errors(self.sd, self.interval[..., 0]), len(self.terms)
-        digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
+        sizes = np.where(np.isnan(sd), np.ptp(self.interval, axis=-1) / 4.0, sd)
+        digits = decimals(np.nanmin(sizes, initial=np.inf, where=sizes > 0), _DIGITS)
         signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
         effects = [
             number(x, f"{sign}.{digits}f") for x, sign in zip(self.mean.ravel(), signs, strict=True)

@@ -34,9 +34,8 @@ from .word_tables import (
 
 # Of being among the nearest: below it, a word's place in the table says nothing.
 _UNLIKELY = 0.1
-# Where words are expected among the nearest, by what intervals rest on.
+# Where words are expected among the nearest, by what intervals rest on; by units, in truth.
 _WHERE = {
-    "units": "in another sample of units",
     "vi": "under the approximation",
     "laplace": "under the approximation",
     "unmixed": "in the draws",
@@ -62,7 +61,9 @@ def order_note(table):
     n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
     if table.n_draws == 1 or n == 0 or np.isnan(table.prob_top).any():
         return None
-    note = f"expected in the top {n} {_where(table)}: {_expected(table)}"
+    found = f"in the top {n}"
+    found = f"to be truly {found}" if _is_by_units(table) else f"{found} {_where(table)}"
+    note = f"expected {found}: {_expected(table)}"
     if unlikely == 0:
         return note
     which = f"all {n}" if unlikely == n else f"{unlikely} of {n}"
@@ -76,11 +77,19 @@ def _expected(table):
 
 
 def _where(table):
-    """Where words are expected among the nearest."""
-    source, (n, name) = (table.source or "").split(", ")[0], sampled_units(table)
-    if source == "units" and n is not None and name is not None:
-        return f"in another sample of {units_in_words(n, name)}"
-    return _WHERE.get(source, "under the posterior")
+    """Where words are expected among the nearest, not by units."""
+    return _WHERE.get((table.source or "").split(", ")[0], "under the posterior")
+
+
+def _is_by_units(table):
+    return (table.source or "").startswith("units")
+
+
+def _of_another_sample(table):
+    """How the words expected among the nearest differ from those that others would find."""
+    n, name = sampled_units(table)
+    units = "as many units" if n is None or name is None else units_in_words(n, name)
+    return f"another sample of {units} would share fewer"
 
 
 def expected_notes(table):
@@ -90,6 +99,11 @@ def expected_notes(table):
         return []
     if np.isnan(table.prob_top).any():
         return [f"(P(top {n}) {_NOT_RANKED})"]
+    if _is_by_units(table):
+        return [
+            f"(of these {n}, {_expected(table)} are expected to be truly among the {n} nearest: "
+            f"the sum of P(top {n}); {_of_another_sample(table)})"
+        ]
     return [
         f"(of these {n}, {_expected(table)} are expected among the {n} nearest {_where(table)}: "
         f"the sum of P(top {n}))"
@@ -103,17 +117,17 @@ def order_notes(table):
         return []
     if unlikely == n:
         found = (
-            f"all {n}: so many words are about as near that it is not known which are the nearest. "
-            "Report no list of the nearest, but the cosines with their intervals, or compare words "
+            f"all {n}: so many words are about as near that it is not known which are the nearest; "
+            "report no list of the nearest, but the cosines with their intervals, or compare words "
             "that you name beforehand (nearer)"
         )
     else:
         found = (
-            f"{unlikely} of these {n}, which may not be among the nearest. Report the cosines with "
+            f"{unlikely} of these {n}, which may not be among the nearest; report the cosines with "
             "their intervals, but do not rank the words"
         )
     more = "text of more units" if table.n_units is not None else "text"
-    return [f"P(top {n}) is below {_UNLIKELY:g} for {found}. More {more} narrows intervals"]
+    return [f"(P(top {n}) is below {_UNLIKELY:g} for {found}; more {more} narrows intervals)"]
 
 
 def left_out_notes(table):
@@ -165,12 +179,13 @@ class Neighbours(Table):
         Whether this is so for the word itself: its row of cosines is then the prior's, and
         ``prob_top`` is NaN.
     of_units : int or None
-        Number of units that intervals are for another sample of; None if they are the model's.
+        Number of units whose sampling intervals allow for; None if they are the model's.
     units_name : str or None
         Name of the column in which the units were given, which sentences call them by.
     sentence : str or None
-        How many of these words are expected among the ``n`` nearest (the sum of ``prob_top``) in
-        another sample, or under the posterior, as `source` says; and the most certain of them.
+        How many of these words are expected to be truly among the ``n`` nearest (the sum of
+        ``prob_top``), or to be so under the posterior, as `source` says; and the most certain of
+        them. The list of another sample shares fewer, because it has noise of its own.
 
     Examples
     --------
@@ -240,15 +255,26 @@ class Neighbours(Table):
             by = "" if point else " by cosine"
             text = f"The word nearest to {of_word}{by} is {called}, with a cosine of {cosine}"
         else:
-            # by units of a mode there is no posterior mean
-            by = "cosine" if (source or "").startswith("units") else "posterior mean"
             text = (
-                f"{capital(_where(self))}, {_expected(self)} of the {n} words nearest to {of_word} "
-                f"by {by} are expected to be among its {n} nearest. The most certain is {called}, "
-                f"with {chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
+                f"{self._expected(of_word)}. The most certain is {called}, with "
+                f"{chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
         text = ended(text, source, np.inf if self.n_units is None else self.n_units[surest], self)
         return text if point or is_unmixed(source) else f"{text} {_PICKED_ONE}"
+
+    def _expected(self, of_word):
+        """How many of the words are expected among the nearest, in words."""
+        n, number = len(self.words), _expected(self)
+        if _is_by_units(self):
+            # of a mode there is no posterior mean
+            return (
+                f"{capital(number)} of the {n} words nearest to {of_word} by cosine are expected "
+                f"to be truly among its {n} nearest ({_of_another_sample(self)})"
+            )
+        return (
+            f"{capital(_where(self))}, {number} of the {n} words nearest to {of_word} by posterior "
+            f"mean are expected to be among its {n} nearest"
+        )
 
     def _title(self):
         return f"nearest to {cut_list(self.word)!r}{of_period(self)}"

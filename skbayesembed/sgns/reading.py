@@ -398,7 +398,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
             As in `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
             target vectors that ``transform`` makes of documents, NaN for a document without a
             known word (`regress` leaves it out). Intervals are about the vectors of words: they do
-            not include that another sample of text would have other documents.
+            not allow for the sampling of the documents that are compared.
 
         Raises
         ------

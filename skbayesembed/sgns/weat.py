@@ -22,7 +22,7 @@ from ..posterior.results import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
-from .questions.asking import Answer, ask
+from .questions.asking import Answer, ask, share_above
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
 from .questions.phrases import (
@@ -246,7 +246,7 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
     asked |= {} if period is None else {"period": period}
     found = ask(estimator, question, prob, (), title=title, asked=asked, **more)
-    found.prob_positive = np.nan if found.get("few_pairs") else float(np.mean(found.draws > 0))
+    found.prob_positive = np.nan if found.get("few_pairs") else share_above(found, 0.0, prob)
     found.sentence = _sentence(found, words, when)
     return found
 
@@ -267,8 +267,10 @@ def _sentence(found, lists, in_period):
         )
     text = (
         f"T{effect} is {estimate(found, found.source, found.prob, '+')}{proba}. A permutation test "
-        f"over {found.n_splits:,} splits of the words has {p_value(found.p_value)}"
+        f"over {found.n_splits:,} splits of the words has a one-sided {p_value(found.p_value)}"
     )
+    if found.mean < 0:
+        text += ", of an effect above zero: for one below, swap the first two lists"
     return ended(text, found.source, found.get("n_units", np.inf), found)
 
 

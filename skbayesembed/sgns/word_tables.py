@@ -19,7 +19,7 @@ def units_notes(table):
     few = ", ".join(cut_lists(table.words[table.n_units < FEW_UNITS]))
     if not few:
         return notes
-    return [*notes, f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
+    return [*notes, f"(fewer than {FEW_UNITS} effective units, so that intervals are rough: {few})"]
 
 
 def of_period(table):

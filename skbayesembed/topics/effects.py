@@ -27,7 +27,7 @@ from ..posterior.in_time import (
 from ..posterior.naming import called, given_names, named
 from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
 from ..posterior.sentences import (
-    another_sample,
+    allows_for,
     capital,
     decimals,
     effect,
@@ -210,7 +210,7 @@ class TopicEffects(Table):
             side=side if side in _SIDES else None,
             p=p,
         )
-        sample = another_sample(self.n_units, self.units_name)
+        sample = allows_for(self.n_units, self.units_name)
         # units with a name are told of by it already
         named = self.units_name is not None and not np.isnan(p)
         rows = f"{self.n_documents:,} documents" if named else self._about()

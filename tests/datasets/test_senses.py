@@ -159,6 +159,7 @@ def test_first_period_of_a_walk_is_about_that_of_disc():
         assert abs(ratio - 1) < 0.08
 
 
+@pytest.mark.slow
 def test_kappa_phi_is_drawn():
     drawn = [
         make_senses(1, 2, 1, model="gasc", kappa_phi=(7, 3), random_state=seed).kappa_phi

@@ -220,15 +220,22 @@ def test_units_of_a_loader_keep_their_name():
     texts = ["one bank two", "none here", "three bank two"] * 4
     units = NamedList(["Adams", "Taft", "Polk"] * 4, "president")
     found = extract_snippets(texts, "bank", units=units, min_count=1)
-    assert found.units.tolist() == ["Adams", "Polk"] * 4
+    assert found.units.tolist() == ["Adams", "Polk"] * 4 and found.units.name == "president"
+    plain = extract_snippets(texts, "bank", units=list(units), min_count=1).units
+    assert getattr(plain, "name", None) is None
+
+
+@pytest.mark.slow
+def test_units_of_a_loader_give_a_fit_their_name():
+    texts = ["one bank two", "none here", "three bank two"] * 4
+    units = NamedList(["Adams", "Taft", "Polk"] * 4, "president")
+    found = extract_snippets(texts, "bank", units=units, min_count=1)
     model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
     with pytest.warns(UserWarning, match="differences between units too small"):
         model = model.fit(found.counts, units=found.units)
     assert model.units_name_ == "president"
     said = model.prevalence_info().sentences.values()
     assert all("8 snippets by 2 presidents" in sentence for sentence in said)
-    plain = extract_snippets(texts, "bank", units=list(units), min_count=1).units
-    assert getattr(plain, "name", None) is None
 
 
 @pytest.mark.parametrize(

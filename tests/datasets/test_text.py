@@ -62,9 +62,13 @@ def _z(samples, expected):
     [
         ({"window": 3}, lambda d, n: max(0, 1 - (d - 1) / 3)),
         ({"window": 4, "window_weights": "uniform"}, lambda d, n: float(d <= 4)),
-        ({"window": 1000, "window_weights": "uniform"}, lambda d, n: 1.0),
+        pytest.param(
+            {"window": 1000, "window_weights": "uniform"}, lambda d, n: 1.0, marks=pytest.mark.slow
+        ),
         ({"window": None}, lambda d, n: 1 / (n - 1)),
-        ({"window": None, "pair_weights": "pairs"}, lambda d, n: 1.0),
+        pytest.param(
+            {"window": None, "pair_weights": "pairs"}, lambda d, n: 1.0, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_expected_counts(options, weight):
@@ -139,7 +143,14 @@ def test_bursts():
     assert again[0] > 1.5 * again[1]
 
 
-@pytest.mark.parametrize("share", ["both", "words", "topics"])
+@pytest.mark.parametrize(
+    "share",
+    [
+        "both",
+        pytest.param("words", marks=pytest.mark.slow),
+        pytest.param("topics", marks=pytest.mark.slow),
+    ],
+)
 def test_units_share(share):
     """Pairs of words of two documents of a unit, against what is expected of them."""
     n_units, bursts, topics = 4000, 1.5, 0.3

@@ -52,7 +52,7 @@ def test_counts_are_those_of_bamler_and_mandt():
 
 def test_sampled_negatives_have_that_expectation():
     rng = np.random.default_rng(0)
-    total, n = np.zeros((V, V)), 500
+    total, n = np.zeros((V, V)), 150
     for _ in range(n):
         drawn = counts_of(negative_sampling="sampled", rng=rng)
         assert all(sparse.issparse(c.negative) for t, c in enumerate(drawn) if t in (0, 2))

@@ -129,7 +129,7 @@ def test_pilot_run_depends_on_seeds_alone():
     assert found[1] > 0
 
 
-@pytest.mark.parametrize("diffusion", [0.1, "learned"])
+@pytest.mark.parametrize("diffusion", [0.1, pytest.param("learned", marks=pytest.mark.slow)])
 def test_a_run(diffusion):
     model = build(diffusion)
     estimator = SimpleNamespace(solver="hmc", chains=2, n_jobs=1, verbose=0, target_accept=0.8)

@@ -54,7 +54,7 @@ def test_log_density_from_statistics():
         np.testing.assert_allclose(ours, dense(diffusion) - dense(0.3), rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [0, 6, 400])
+@pytest.mark.parametrize("n", [0, pytest.param(6, marks=pytest.mark.slow), 400])
 def test_learned_diffusion_against_a_grid(sampling, n):
     """Moments of the logarithm; without trajectories, those of the inverse-Gamma prior."""
     prior = DriftPrior(GAPS, 1.0, "learned", (3.0, 0.6))

@@ -186,6 +186,7 @@ def deviations_near(model, arrays):
     return DriftSampling(kept._build, arrays, kept._number, **options).deviations
 
 
+@pytest.mark.slow
 def test_repeated_documents_say_nothing_new():
     """Each three times in its unit, the prior three times as strong: the mode stays."""
     r, units = 3, np.arange(len(TEXTS))
@@ -265,6 +266,7 @@ def test_bursty_documents_are_less_certain_than_the_model_thinks(fitted):
     np.testing.assert_allclose(speakers.similarity(0, 1).mean, fitted.similarity(0, 1).mean)
 
 
+@pytest.mark.slow
 def test_the_model_warns_of_dispersion(capsys, monkeypatch):
     """Where each document says everything twice; and the deviations tell how far they are."""
     twice = [text + text for text in TEXTS]
@@ -291,7 +293,7 @@ def test_the_model_warns_of_dispersion(capsys, monkeypatch):
 
 @pytest.mark.parametrize(
     "solver",
-    [pytest.param(s, marks=() if s in ("map", "hmc") else pytest.mark.slow) for s in SOLVERS],
+    [pytest.param(s, marks=() if s == "hmc" else pytest.mark.slow) for s in SOLVERS],
 )
 def test_every_solver_answers_with_the_same_widths(fitted, solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
@@ -328,6 +330,7 @@ def test_joint_draws_belong_together(fitted):
     assert np.corrcoef(both[:, 2] - both[:, 0], change)[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_features_have_the_variance_of_the_trajectory(fitted):
     model = clone(fitted).set_params(features="mean_std").fit(TEXTS, times=TIMES)
     word = str(model.words_[4])
@@ -340,7 +343,8 @@ def test_features_have_the_variance_of_the_trajectory(fitted):
     np.testing.assert_allclose(mean, shares @ model.rho_[:, 4])
 
 
-@pytest.mark.parametrize("balance", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("balance", [True, False])
 def test_factors_and_products_agree(balance, monkeypatch):
     """To the residual that products are made to."""
     factors, products = (make(balance=balance).fit(TEXTS, times=TIMES) for _ in range(2))
@@ -353,6 +357,7 @@ def test_factors_and_products_agree(balance, monkeypatch):
             np.testing.assert_allclose(found[name].sd, expected.sd, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_random_sums_of_many_units(fitted, monkeypatch):
     """30 sums for 60 units: standard deviations are known to some 13 %."""
     places = [(w, v) for w in range(V) for v in range(V)]
@@ -422,6 +427,7 @@ def test_a_word_of_one_document_is_not_certain():
     np.testing.assert_allclose(std, model.trajectory("rare").sd, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_word_of_one_document_is_no_surer_than_the_model_has_it():
     """Along its trajectory all the model knows of it is its own information, and the prior."""
     texts = [*TEXTS, ["rare", *TEXTS[0], "rare", "rare", *TEXTS[1]]]
@@ -456,6 +462,7 @@ def test_own_deviations_are_the_models_information():
         np.testing.assert_allclose(found, covariance @ seen @ covariance, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_period_of_one_document_is_not_certain():
     """Where vectors move freely, the model's own spread is all that is known of such a period."""
     last = np.flatnonzero(TIMES == 1902)[0]
@@ -488,6 +495,7 @@ def test_intervals_are_the_models(options, why):
         _ = model.n_units_
 
 
+@pytest.mark.slow
 def test_single_pair_counts_of_each_period_have_no_units():
     pairs = given_pairs()
     one = make().fit(pairs[:3], times=[0, 1, 2])
@@ -508,6 +516,7 @@ def test_partial_fit_has_no_units():
     assert "sd_sampling" not in model.similarity(0, 1)
 
 
+@pytest.mark.slow
 def test_the_model_alone(fitted):
     model = make(solver="laplace", uncertainty="model").fit(TEXTS, times=TIMES)
     assert model.posterior_.attrs["uncertainty"] == "model"
@@ -537,7 +546,7 @@ def test_memory_is_looked_at_first(monkeypatch):
 # What fit takes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["text", "matrix"])
+@pytest.mark.parametrize("kind", [pytest.param("text", marks=pytest.mark.slow), "matrix"])
 def test_weights_are_repetitions(matrix, kind):
     X = TEXTS if kind == "text" else matrix.toarray()
     weights = np.arange(len(TEXTS)) % 3
@@ -650,6 +659,7 @@ def test_units_arrive_with_routing():
         assert seen_units(pipeline[0]) == 14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["map", "vi"])
 def test_pickles_before_and_after_the_first_reading(solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
@@ -664,6 +674,7 @@ def test_pickles_before_and_after_the_first_reading(solver):
     assert model._sampling._build is None, "what was needed once is not kept"
 
 
+@pytest.mark.slow
 def test_numbers_of_threads_do_not_matter():
     models = [make(n_jobs=n, solver="gibbs").fit(TEXTS, times=TIMES) for n in (1, 2)]
     first, second = (m.similarity(0, 1) for m in models)
@@ -677,7 +688,10 @@ def moments(rho, alpha):
     return [np.einsum("twi,twj->ij", x, x) for x in (rho, alpha)]
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "solver",
+    [pytest.param(s, marks=pytest.mark.slow if s in ("gibbs", "hmc") else ()) for s in SOLVERS],
+)
 def test_periods_are_balanced_together(solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
     raw = clone(model).set_params(balance=False).fit(TEXTS, times=TIMES)
@@ -720,6 +734,7 @@ def test_readings_are_of_balanced_draws():
     np.testing.assert_allclose(std, rho[:, 2, 6].std(axis=0, ddof=1))
 
 
+@pytest.mark.slow
 def test_dispersion(fitted):
     """Against loops over words and periods; 60 units, so that no random sum stands for them."""
     model = make().fit(TEXTS, times=TIMES)

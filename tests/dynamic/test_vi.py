@@ -299,6 +299,7 @@ def test_periods_that_cancel_out_are_no_saddle():
     assert yes_again[0].min() > 0.8 and yes_again[1].max() < 0.2
 
 
+@pytest.mark.slow
 def test_a_learned_diffusion_is_of_the_right_size():
     sim = make_dynamic_sgns(100, 2, 8, 40_000, diffusion=0.05, random_state=0)
     prior = DriftPrior(np.diff(sim.times), 2.0, "learned")

@@ -429,7 +429,7 @@ def fit(request, simulated, monkeypatch):
 
     def fit(**parameters):
         model = BayesianSGNS(
-            3, kernel=request.param, prior_precision=1.0, draws=20, warmup=20, chains=3, tol=1e-3,
+            3, kernel=request.param, prior_precision=1.0, draws=10, warmup=10, chains=3, tol=1e-3,
             random_state=7,
         )  # fmt: skip
         return model.set_params(**parameters).fit(simulated)
@@ -438,7 +438,7 @@ def fit(request, simulated, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
-@pytest.mark.parametrize("chains", [1, 3])
+@pytest.mark.parametrize("chains", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_same_seed_same_draws(fit, chains, backend):
     expected = fit(chains=chains, n_jobs=1).posterior_

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import joblib
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions, Trajectories
 
 METHODS = ("nuts", "hmc", "mala")
+# of what is tried with every method in several ways, one of each here, the others slowly
+QUICK = [("nuts", "block"), ("hmc", "pooled"), ("mala", "diag"), *((m, 1.4) for m in METHODS)]
 
 
 class Target:
@@ -99,8 +103,13 @@ def standardised(draws, expected):
 # -- the distribution ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["diag", "block", "pooled"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "metric"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow)
+        for case in itertools.product(METHODS, ("diag", "block", "pooled"))
+    ],
+)
 def test_moments_of_a_correlated_gaussian(method, metric):
     """All means, variances and covariances; 27 x 9 of them exceed 4.5 once in 600 runs."""
     d = 6
@@ -115,7 +124,14 @@ def test_moments_of_a_correlated_gaussian(method, metric):
     assert np.all(np.abs(z) < 4.5), z
 
 
-@pytest.mark.parametrize(("method", "thin"), [("nuts", 4), ("hmc", 8), ("mala", 60)])
+@pytest.mark.parametrize(
+    ("method", "thin"),
+    [
+        ("nuts", 4),
+        pytest.param("hmc", 8, marks=pytest.mark.slow),
+        pytest.param("mala", 60, marks=pytest.mark.slow),
+    ],
+)
 def test_distribution_of_a_skewed_target(method, thin):
     """Kolmogorov-Smirnov on draws far enough apart to be independent."""
     model = LogGamma([2.0, 5.0])
@@ -127,8 +143,13 @@ def test_distribution_of_a_skewed_target(method, thin):
         assert stats.kstest(column, stats.loggamma(shape).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("step", [0.4, 1.4])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "step"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow)
+        for case in itertools.product(METHODS, (0.4, 1.4))
+    ],
+)
 def test_a_transition_keeps_the_target(method, step):
     """Exact draws stay exact, whatever the step size: no adaptation, no burn-in to hide behind."""
     shapes = np.array([0.7, 2.0])

@@ -86,8 +86,23 @@ def same(a, b):
         np.testing.assert_array_equal(a[name], b[name], err_msg=name)
 
 
+# what they store is of the same kinds as what others store
+LIKE_OTHERS = (
+    "sgns-polya-gamma", "sgns-free", "sgns-hmc", "sgns-shard", "sgns-laplace", "dynamic-learned",
+    "dynamic-hmc", "dynamic-filtering", "senses-works", "topics-online",
+    "dynamic-laplace", "senses-gibbs", "senses-laplace", "senses-works-gibbs", "senses-gasc",
+    "senses-edisc-hmc", "senses-edisc-vi", "senses-edisc-laplace", "topics-hmc", "topics-laplace",
+    "topics-map", "topics-dirichlet-gibbs", "topics-dirichlet-online",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "name", [n for n in CASES if not n.startswith("toy") and not n.endswith("-drawn")]
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LIKE_OTHERS else ())
+        for name in CASES
+        if not name.startswith("toy") and not name.endswith("-drawn")
+    ],
 )
 def test_every_estimator_and_solver(name, tmp_path):
     case = CASES[name]
@@ -106,18 +121,26 @@ def test_every_estimator_and_solver(name, tmp_path):
     clone(again)
 
 
-@pytest.mark.parametrize("asked", [False, True])
+INTERVALS = {
+    "map": lambda: BayesianSGNS(2, solver="map", prior_precision=0.1, **SHORT).fit(TEXTS),
+    "vi": lambda: BayesianSGNS(2, solver="vi", prior_precision=0.1, **SHORT).fit(TEXTS),
+    "dynamic": lambda: DynamicSGNS(2, solver="vi", **SHORT).fit(TEXTS, times=YEARS),
+}
+
+
 @pytest.mark.parametrize(
-    "make",
+    ("name", "asked"),
     [
-        lambda: BayesianSGNS(2, solver="map", prior_precision=0.1, **SHORT).fit(TEXTS),
-        lambda: BayesianSGNS(2, solver="vi", prior_precision=0.1, **SHORT).fit(TEXTS),
-        lambda: DynamicSGNS(2, solver="vi", **SHORT).fit(TEXTS, times=YEARS),
+        ("map", False),
+        pytest.param("map", True, marks=pytest.mark.slow),
+        pytest.param("vi", False, marks=pytest.mark.slow),
+        pytest.param("vi", True, marks=pytest.mark.slow),
+        pytest.param("dynamic", False, marks=pytest.mark.slow),
+        ("dynamic", True),
     ],
-    ids=["map", "vi", "dynamic"],
 )
-def test_intervals_by_documents(make, asked, tmp_path):
-    model = make()
+def test_intervals_by_documents(name, asked, tmp_path):
+    model = INTERVALS[name]()
     if asked:
         answers(model)
     again = saved(model, tmp_path)
@@ -314,8 +337,9 @@ METHODS = {
 
 @pytest.mark.parametrize(
     "name",
-    ["sgns-free", "sgns-vi", "dynamic-gibbs", "dynamic-vi", "senses-hmc", "senses-vi",
-     "topics-gibbs", "topics-vi"],
+    ["sgns-free", "sgns-vi", "dynamic-gibbs", "dynamic-vi", "senses-hmc",
+     pytest.param("senses-vi", marks=pytest.mark.slow), "topics-gibbs",
+     pytest.param("topics-vi", marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_without_draws_answers_are_the_same_or_refused(name, tmp_path):
     case = CASES[name]
@@ -357,8 +381,8 @@ def test_a_point_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("draws", [-1, 1, 99, 2.5, True, "all"])
-def test_wrong_draws(draws, tmp_path):
-    model = BayesianSGNS(2, solver="map", prior_precision=0.1, **SHORT).fit(TEXTS)
+def test_wrong_draws(draws, file, tmp_path):
+    model = skbayesembed.load(file)
     with pytest.raises(ValueError, match="draws must be"):
         model.save(tmp_path / "model", draws=draws)
 
@@ -520,6 +544,7 @@ def test_damaged_files(file, tmp_path):
         skbayesembed.load(tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_changed_bits(file, tmp_path):
     """Whatever is changed, the same model is loaded or none."""
     data, rng = file.read_bytes(), np.random.default_rng(0)
@@ -546,7 +571,7 @@ def test_changed_nodes(file, tmp_path):
         key = sorted(node)[rng.integers(len(node))]
         node[key] = others[rng.integers(len(others))]
 
-    for _ in range(80):
+    for _ in range(40):
         path = rewritten(file, tmp_path / "changed.npz", change)
         try:
             assert isinstance(skbayesembed.load(path), BayesianSGNS)

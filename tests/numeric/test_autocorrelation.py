@@ -126,6 +126,7 @@ def test_several_outcomes():
         np.testing.assert_allclose(fit.freedom[:, k], one.freedom)
 
 
+@pytest.mark.slow
 def test_moments_of_correlations_with_the_next():
     """Against many series, and which are clearly negative: one in a hundred of independent ones."""
     rng, n = np.random.default_rng(10), 20
@@ -187,6 +188,7 @@ def test_columns_that_differ_within_units_only():
     assert np.isnan(nothing.found.neighbors(0.9)[0]) and np.isnan(nothing.found.trend)
 
 
+@pytest.mark.slow
 def test_units_of_other_sizes_are_not_autocorrelated():
     """Documents of a unit are alike: means of many are no better known, and no more alike."""
     rng, excluded = np.random.default_rng(7), 0
@@ -217,6 +219,7 @@ def test_times_that_differ_by_rounding():
         LeastSquaresInTime(x[:20], y[:20], np.arange(20) // 2, np.tile([0.0, 1.0], 10))
 
 
+@pytest.mark.slow
 def test_what_is_within_units_does_not_decide():
     """Documents of one address are alike: slopes are no worse than without times.
 

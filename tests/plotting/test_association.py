@@ -17,7 +17,7 @@ def test_the_effect_and_its_interval(by_units):
     found = by_units.weat(*LISTS, prob=0.8)
     assert display.points_.get_xdata() == [float(found.mean)]
     np.testing.assert_array_equal(display.interval_.get_xdata(), found.interval)
-    assert f"p = {found.p_value:.3g} over 10 splits" == display.ax_.get_title("left")
+    assert f"one-sided p = {found.p_value:.3f} over 10 splits" == display.ax_.get_title("left")
 
 
 def test_the_permutation_distribution(by_units):
@@ -57,3 +57,10 @@ def test_the_period_is_named_and_want_of_text_shows(dynamic):
 def test_another_answer_is_refused(by_units):
     with pytest.raises(ValueError, match="answer must be one of weat"):
         WEATDisplay.from_answer(by_units.similarity("ant", "bee"))
+    several = r"drawn by ForestDisplay\.from_result\("
+    with pytest.raises(TypeError, match=several):
+        WEATDisplay.from_estimator(by_units, {"a": LISTS})
+    with pytest.raises(TypeError, match=several):
+        WEATDisplay.from_answer(by_units.weats({"a": LISTS}))
+    with pytest.raises(TypeError, match="four lists of words, got"):
+        WEATDisplay.from_estimator(by_units, *LISTS[:3])

@@ -52,16 +52,26 @@ def test_neighbors_are_those_of_most_similar(fit, request):
     assert shown == ["P(top 4)", *bounded(table.prob_top)]
 
 
+def noted(display):
+    """What is written below a figure, in one line."""
+    return " ".join(display.figure_.get_supxlabel().split())
+
+
 def test_neighbours_that_are_unlikely_are_noted(by_units):
     table = replace(by_units.most_similar("ant", n=3), prob_top=np.array([0.5, 0.05, 0.01]))
     table._resting_on("units")
-    label = plotting.NeighborsDisplay.from_result(table).ax_.get_xlabel()
-    # in as many lines as it needs
-    found = "expected in the top 3 in another sample of units: about 0.6; P(top 3) < 0.1 for 2 of 3"
-    assert " ".join(label.split()).endswith(found)
+    shown = plotting.NeighborsDisplay.from_result(table)
+    label = shown.figure_.get_supxlabel()
+    found = "expected to be truly in the top 3: about 0.6; P(top 3) < 0.1 for 2 of 3"
+    assert " ".join(label.split()) == found and label.count("\n") <= 1
+    sizes = shown.figure_._supxlabel.get_fontsize(), shown.ax_.xaxis.label.get_fontsize()
+    assert sizes[0] < sizes[1]
     display = plotting.NeighborsDisplay.from_result(table, note=False)
-    assert display.note_ == found and display.ax_.get_xlabel() in label
-    assert "expected" not in display.ax_.get_xlabel()
+    assert display.note_ == found and not display.figure_.get_supxlabel()
+    # below the label of axes that are given
+    axes = display.figure_.subplots()
+    given = plotting.NeighborsDisplay.from_result(table, ax=axes).ax_.get_xlabel()
+    assert " ".join(given.split()).endswith(found)
     assert plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3, note=False).note_
     # a probability is not cut
     assert any("P(top 3) < 0.1" in line.replace("\xa0", " ") for line in label.splitlines())
@@ -82,9 +92,10 @@ def test_figures_say_what_intervals_rest_on(fit, label, request):
         label = "80 % interval (chains have not mixed)"
     display = plotting.NeighborsDisplay.from_estimator(model, "ant", n=3, prob=0.8)
     assert display.ax_.get_xlabel().startswith(f"cosine\n{label}")
-    where = {"by_units": "in another sample", "variational": "under the approximation"}
-    shown = " ".join(display.ax_.get_xlabel().split())
-    assert (f"expected in the top 3 {where.get(fit, '')}" in shown) == (fit != "point")
+    where = {"variational": "in the top 3 under the approximation"}
+    where |= {"by_units": "to be truly in the top 3"}
+    shown = noted(display)
+    assert (f"expected {where.get(fit, 'in the top 3')}" in shown) == (fit != "point")
 
 
 def test_a_point_estimate_has_points_alone(point):
@@ -133,7 +144,7 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
     assert display.note_ == "dashed: the threshold, 0.25"
-    assert display.ax_.get_xlabel().endswith(f"\n{display.note_}")
+    assert display.figure_.get_supxlabel() == display.note_
     # pairs are those of the table, to the same digits
     halves = replace(table, count_start=table.count_start + 838.5)
     shown = [text.get_text() for text in plotting.ChangesDisplay(halves).plot().ax_.texts]
@@ -192,7 +203,7 @@ def test_periods_without_data_are_hollow(dynamic):
     hollow = [line for line in display.ax_.lines if line.get_markerfacecolor() == "white"]
     assert len(display.ax_.lines) == solid + 1 and len(hollow) == 1
     np.testing.assert_array_equal(hollow[0].get_xydata(), [[found.mean[1], 1]])
-    assert "fewer than 10 uses or 3 units" in display.ax_.get_xlabel().replace("\n", " ")
+    assert "fewer than 10 uses or 3 units" in noted(display)
     if display.intervals_ is not None:
         alpha = display.intervals_.get_alpha()
         assert alpha[1] < alpha[0] == alpha[2]
@@ -216,6 +227,18 @@ def test_effects_have_a_line_at_zero(by_units, topics, texts):
         assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value[-1, 0]:.3f}"
 
 
+def test_lengths_that_are_not_decided_are_hollow(by_units, texts):
+    """As what is not known elsewhere: the interval does not show it."""
+    axes = {"end": ("bee", "cat")}
+    x = {"a": np.arange(len(texts)) % 3 == 0, "b": np.arange(len(texts)) > 40}
+    table = by_units.effects(texts, x, word="ant", axes=axes, n_permutations=20)
+    table = replace(table, p_value=np.array([[0.3, 0.3], [0.01, 0.3]]))
+    display = plotting.ForestDisplay.from_result(table)
+    hollow = [line for line in display.ax_.lines if line.get_mfc() == "white"]
+    np.testing.assert_array_equal(hollow[0].get_xydata(), [[table.mean[0, 0], 0.0]])
+    assert noted(display) == display.note_ == "hollow: not decided whether the vector differs"
+
+
 def test_topics_that_have_not_mixed_are_hollow(topics):
     counts = np.random.default_rng(0).poisson(0.5, (30, topics.n_features_in_))
     design = {"a": np.arange(30.0), "b": np.arange(30) % 2}
@@ -229,8 +252,7 @@ def test_topics_that_have_not_mixed_are_hollow(topics):
         np.testing.assert_array_equal(intervals, wanted.reshape(-1, 2)[rows])
         hollow = [line for line in display.ax_.lines if line.get_mfc() == "white"]
         np.testing.assert_array_equal(hollow[0].get_xdata(), means[~rows])
-        label = " ".join(display.ax_.get_xlabel().split())
-        assert label.endswith("hollow: chains have not mixed (topic 1)")
+        assert noted(display).endswith("hollow: chains have not mixed (topic 1)")
     p = [t.get_text() for t in plotting.ForestDisplay.from_result(table).ax_.texts][1:]
     assert [text != "" for text in p] == [k != 1 for k in range(n)] * 2
 
@@ -346,9 +368,7 @@ def test_long_titles_and_labels_are_wrapped(by_units):
     assert zero in [list(line.get_xdata()) for line in slopes.ax_.lines]
     assert zero not in [list(line.get_xdata()) for line in display.ax_.lines]
     assert ticks(display) == ["own: god", "law", "window=2: god", "law"]
-    assert "own: n_components=10, max_features=800, window=5" in " ".join(
-        display.ax_.get_xlabel().split()
-    )
+    assert "own: n_components=10, max_features=800, window=5" in noted(display)
     apart = np.diff(display.points_.get_ydata())
     assert apart[0] == apart[2] == 1.0 and apart[1] > 1.0
     check_inside(display)
@@ -425,6 +445,7 @@ def test_association_tests(by_units):
     check(display, table.names.tolist(), table.mean, table.interval)
     assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
     assert {"P(> 0)", "p"} <= {text.get_text() for text in display.ax_.texts}
+    assert noted(display) == "p: one-sided"
 
 
 def test_settings_without_data_are_not_drawn():
@@ -434,7 +455,7 @@ def test_settings_without_data_are_not_drawn():
     texts = ["the cat sat", "a dog sat"] * 10
     table = over_settings(model, texts, lambda fitted: answer, {"window": [2, 3]}, own=False)
     display = plotting.ForestDisplay.from_result(table)
-    assert "no point: fewer than 10 uses" in display.ax_.get_xlabel()
+    assert "no point: fewer than 10 uses" in noted(display)
     assert len(ticks(display)) == 2 and np.isnan(display.points_.get_xdata()).all()
 
 

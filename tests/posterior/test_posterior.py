@@ -823,6 +823,7 @@ def test_repr():
     assert repr(RunningMoments((2, 3))) == "RunningMoments(shape=(2, 3)), count=0"
 
 
+@pytest.mark.slow
 def test_importing_is_light():
     code = (
         "import sys, skbayesembed.posterior.posterior; "
@@ -843,6 +844,7 @@ def test_saves_of_several_threads_to_one_path(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["p.npz"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("persistence", [0.0, 0.8])
 def test_errors_of_interval_ends(persistence):
     """Against the spread of the ends over many runs of chains."""

@@ -40,14 +40,15 @@ def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
     words, interval = np.array(["ant", "bee"]), np.zeros((2, 2))
     rows = words, np.zeros(2), np.zeros(2), interval, np.array(prob)
     text = repr(Neighbours("cat", *rows, prob=0.9, n_draws=1000))
-    assert ("is below 0.1 for 1 of these 2, which may not" in text) == noted
+    assert ("(P(top 2) is below 0.1 for 1 of these 2, which may not" in text) == noted
+    assert text.endswith("narrows intervals)") == noted
     # one draw has no probabilities
     assert "is below" not in repr(Neighbours("cat", *rows, prob=0.9, n_draws=1))
 
 
 @pytest.mark.parametrize(
     ("source", "where"),
-    [("units", "in another sample of units"), ("posterior, vectors", "under the posterior"),
+    [("units", None), ("posterior, vectors", "under the posterior"),
      ("vi", "under the approximation"), ("unmixed", "in the draws")],
 )  # fmt: skip
 def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
@@ -56,11 +57,18 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     table = Neighbours("cat", words, mean, mean, interval, top, prob=0.9, n_draws=1000)
     table._resting_on(source)
     # .5 + .75 + .41 = 1.66
-    assert f"of these 3, about 1.7 are expected among the 3 nearest {where}: the sum" in repr(table)
-    by = "cosine" if source == "units" else "posterior mean"
+    told = f"among the 3 nearest {where}: the sum of P(top 3))"
+    said = f"{(where or '').capitalize()}, about 1.7 of the 3 words nearest to 'cat' by posterior "
+    said += "mean are expected to be among its 3 nearest"
+    if source == "units":
+        # another sample has noise of its own
+        told = "to be truly among the 3 nearest: the sum of P(top 3); another sample of as many "
+        told += "units would share fewer)"
+        said = "About 1.7 of the 3 words nearest to 'cat' by cosine are expected to be truly among "
+        said += "its 3 nearest (another sample of as many units would share fewer)"
+    assert f"(of these 3, about 1.7 are expected {told}" in repr(table)
     assert table.sentence.startswith(
-        f"{where.capitalize()}, about 1.7 of the 3 words nearest to 'cat' by {by} are expected to "
-        "be among its 3 nearest. The most certain is 'bee', with P(top 3) = 0.75 and a cosine of "
+        f"{said}. The most certain is 'bee', with P(top 3) = 0.75 and a cosine of "
         f"0.40 ({'no interval)' if source == 'unmixed' else '90% interval '}"
     )
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")

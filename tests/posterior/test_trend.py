@@ -20,8 +20,9 @@ def walks(rho, shape, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("rho", "shape"), [(0.0, (4, 1000)), (0.5, (2, 30)), (0.9, (4, 100)), (0.95, (1, 1000)),
-                       (0.99, (4, 1000))],
+    ("rho", "shape"), [pytest.param(0.0, (4, 1000), marks=pytest.mark.slow), (0.5, (2, 30)),
+                       (0.9, (4, 100)), (0.95, (1, 1000)),
+                       pytest.param(0.99, (4, 1000), marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_chains_at_rest_do_not_drift(rho, shape):
     """Whether they have 4000 effective draws or 20."""
@@ -32,6 +33,7 @@ def test_chains_at_rest_do_not_drift(rho, shape):
     assert abs(np.mean(found)) < 4 * np.std(found) / np.sqrt(1000)
 
 
+@pytest.mark.slow
 def test_chains_that_vary_differently_do_not_drift():
     """One that is ten times as wide as three others, and slow."""
     draws = np.concatenate([walks(0.9, (1, 999, 1000)), 0.1 * walks(0.0, (3, 999, 1000), 1)])

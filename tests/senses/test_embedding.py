@@ -192,7 +192,15 @@ def test_an_array_has_no_words(made):
 
 
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
-@pytest.mark.parametrize("solver", ["hmc", "vi", "laplace", "map"])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        pytest.param("hmc", marks=pytest.mark.slow),
+        "vi",
+        pytest.param("laplace", marks=pytest.mark.slow),
+        "map",
+    ],
+)
 def test_senses_are_recovered(made, solver):
     model = DiSCSenseModel(
         2, model="edisc", embedding=made.vectors, solver=solver, chains=2, draws=100, warmup=60,

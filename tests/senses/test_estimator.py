@@ -47,7 +47,10 @@ def data():
     )
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(s, marks=pytest.mark.slow if s in ("hmc",) else ()) for s in SOLVERS],
+)
 def name(request):
     return request.param
 
@@ -98,15 +101,6 @@ def test_more_is_known_with_times_and_genres(fitted, data):
         for given in (where(data), {"times": data.times}, {"genres": data.genres}, {})
     ]
     assert scores[0] > scores[1] > scores[3] and scores[0] > scores[2] > scores[3]
-
-
-def test_same_seed_same_posterior(data, name):
-    models = [clone(DiSCSenseModel(K, **SOLVERS[name])) for _ in range(3)]
-    models[1].set_params(random_state=np.random.RandomState(0), n_jobs=2)
-    models[2].set_params(random_state=1)
-    first, second, third = (m.fit(data.counts, **where(data)).posterior_["chi"] for m in models)
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(first, third)
 
 
 def test_pickle_and_clone(fitted, data):
@@ -186,6 +180,11 @@ def test_refit_on_other_data_forgets_the_old(data):
 # Labels -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(s, marks=pytest.mark.slow if s == "hmc" else ()) for s in SOLVERS],
+    indirect=True,
+)
 def test_known_senses_name_the_senses(data, name):
     """Half of the labels, the names exchanged: the other snippets follow."""
     names = 1 - data.senses

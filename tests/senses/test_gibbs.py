@@ -204,6 +204,7 @@ def test_long_snippets_do_not_underflow(kernel):
     assert max(right) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["disc", "gasc"])
 def test_prior_alone(kind):
     """Without snippets draws are those of the prior: their variances, level of rows included."""
@@ -223,7 +224,10 @@ def test_prior_alone(kind):
         assert np.mean(draws**2) == pytest.approx(variance, rel=0.15)
 
 
-@pytest.mark.parametrize("kernel", EXACT)
+@pytest.mark.parametrize(
+    "kernel",
+    [pytest.param(k, marks=() if k == "uniform" else pytest.mark.slow) for k in EXACT],
+)
 def test_conditional_of_a_path_against_quadrature(kernel, sampling):
     """One logit over two periods, the other of each row held: moments on a grid."""
     prior = ModelPrior(kind="scan", kappa_psi=0.5, first_psi=2.0)
@@ -256,8 +260,17 @@ def test_conditional_of_a_path_against_quadrature(kernel, sampling):
         assert abs(sample.mean() - (weight * test(a, b)).sum()) < 4.5 * error
 
 
-@pytest.mark.parametrize("kernel", EXACT)
-@pytest.mark.parametrize("kind", ["disc", "scan"])
+@pytest.mark.parametrize(
+    ("kind", "kernel"),
+    [
+        pytest.param("disc", "metropolis", marks=pytest.mark.slow),
+        ("disc", "polya-gamma"),
+        pytest.param("disc", "uniform", marks=pytest.mark.slow),
+        pytest.param("scan", "metropolis", marks=pytest.mark.slow),
+        pytest.param("scan", "polya-gamma", marks=pytest.mark.slow),
+        pytest.param("scan", "uniform", marks=pytest.mark.slow),
+    ],
+)
 def test_senses_against_enumeration(kind, kernel, sampling):
     """Four snippets over two words: all 16 assignments, with their exact probabilities."""
     counts = np.array([[3, 0], [2, 1], [0, 2], [1, 1]])

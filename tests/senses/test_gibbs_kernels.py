@@ -211,6 +211,7 @@ def test_draw_senses():
     assert value == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_approximate_variable_has_two_moments_and_no_more():
     rng = np.random.default_rng(10)
     h, z, n = 9.0, 1.0, 40_000
@@ -225,7 +226,15 @@ def test_approximate_variable_has_two_moments_and_no_more():
     assert stats.skew(draws) > 2 * stats.skew(exact)
 
 
-@pytest.mark.parametrize("tilt", [-40.0, -3.0, 0.5, 40.0])
+@pytest.mark.parametrize(
+    "tilt",
+    [
+        pytest.param(-40.0, marks=pytest.mark.slow),
+        -3.0,
+        pytest.param(0.5, marks=pytest.mark.slow),
+        40.0,
+    ],
+)
 def test_bounds(tilt):
     """Against logits of the largest and the smallest of uniforms, and against rounding."""
     n, count, size = 20_000, 3.0, 10.0

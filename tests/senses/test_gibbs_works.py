@@ -126,7 +126,7 @@ def test_joint_conditional(sampling):
         given = state.phi, state.effects, of_sense, updates._index, sd
         work_kernels.draw_contexts(table, *given, precision.diagonal, precision.off, rng)
         draw[:] = *state.phi[0, :, 0], *state.effects[:, 0]
-    grid = np.linspace(-6, 6, 41)
+    grid = np.linspace(-6, 6, 25)
     axes = np.meshgrid(*(grid,) * 4, indexing="ij", sparse=True)
     p = precision.dense()
     log = -0.5 * (p[0, 0] * axes[0] ** 2 + p[1, 1] * axes[1] ** 2) - p[0, 1] * axes[0] * axes[1]
@@ -180,6 +180,7 @@ def test_one_of_everything(kind, n_senses, n_words, n_periods):
     assert np.isfinite(seen).all() and np.isfinite(state.words.x).all()
 
 
+@pytest.mark.slow
 def test_one_sense_leaves_the_prior_of_the_size(sampling):
     """No softmax sees effects of one sense: draws of their size are half-normal."""
     data = Snippets.of(sparse.csr_array((6, 2)), np.zeros(6, int), works=np.arange(6) % 3)

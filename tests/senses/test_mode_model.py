@@ -15,6 +15,7 @@ def data():
     return snippets_of(planted())
 
 
+@pytest.mark.slow
 def test_a_draw_is_matched_once(data, monkeypatch):
     mode = run(data).learned["modes_"][0]
     chain = ModeModel(data, K, ModelPrior(), mode)

@@ -55,6 +55,7 @@ def test_half_of_twice_the_snippets_is_all_of_them(made, model):
     np.testing.assert_allclose(once.prevalence_, twice.prevalence_, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
 def test_intervals_widen(made):
     fits = [
@@ -78,6 +79,7 @@ def test_a_snippet_is_left_out_by_its_power():
         assert abs(elpd.mean() - expected) < 5 * 0.2 / np.sqrt(40 * 4000)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*snippets have a ", "ignore:The chains have not mixed")
 def test_comparisons_know_the_power(made, tmp_path):
     model = DiSCSenseModel(2, likelihood_power=0.5, **SHORT)
@@ -91,7 +93,7 @@ def test_comparisons_know_the_power(made, tmp_path):
 
 # of map with units there is a warning that is tested elsewhere
 @pytest.mark.filterwarnings("ignore:solver='map' makes the differences")
-@pytest.mark.parametrize("copies", [1, 4])
+@pytest.mark.parametrize("copies", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_what_is_held_out_chooses(made, copies, monkeypatch):
     """Snippets in which every word stands four times know less than their length says."""
     monkeypatch.setattr(choice, "POWER_GRID", (0.02, 1.0))

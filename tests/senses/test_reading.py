@@ -43,7 +43,7 @@ def snippets():
     return data
 
 
-@pytest.fixture(scope="module", params=["disc", "gasc"])
+@pytest.fixture(scope="module", params=["disc", pytest.param("gasc", marks=pytest.mark.slow)])
 def fitted(request, snippets):
     model = DiSCSenseModel(
         K, model=request.param, bins=[1805, 1815, 1825, 1835], n_starts=1, draws=150, warmup=60,

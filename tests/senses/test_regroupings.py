@@ -69,6 +69,7 @@ def test_a_round_leads_from_a_light_mode_to_the_planted_one(seed):
     assert all(one.log_density < best.log_density for one in of_round(best, [mode, best]))
 
 
+@pytest.mark.slow
 def test_rounds_do_not_depend_on_n_jobs(monkeypatch):
     """Whatever the order in which tries end: each has a generator of its own."""
     monkeypatch.setattr(regroupings, "_LEAST", 4)

@@ -75,6 +75,7 @@ def slow_log_density(arrays, data, prior):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ONE_QUICK)
 def test_densities_of_blocks_against_slow_sums(kind):
     """Likelihood and prior of each block, and its gradient against differences."""
@@ -112,6 +113,7 @@ def test_densities_of_blocks_against_slow_sums(kind):
     assert empty == {(of_words, 1), ("phi", 1, 0), ("phi", 2, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ONE_QUICK)
 def test_sweeps_leave_the_posterior_invariant(kind):
     """Logits of the prior and snippets given them: after sweeps they are of the prior still."""
@@ -185,6 +187,7 @@ def test_blocks_are_met_in_reverse_by_turns(monkeypatch):
     assert blocks.blocks[0] == ("chi",) and n == 1 + T + G * T
 
 
+@pytest.mark.slow
 def test_no_words_at_all():
     """Every block of words is drawn from its prior."""
     data = with_words(np.zeros((14, V)), labelled=False)
@@ -205,6 +208,7 @@ def test_no_words_at_all():
         np.testing.assert_allclose(np.var(seen), variance, rtol=0.25)
 
 
+@pytest.mark.slow
 def test_the_same_seed_the_same_draws():
     arrays, blocks = simulated("gasc", np.random.default_rng(9))
     blocks.model.init = lambda rng: blocks.model.pack(arrays)

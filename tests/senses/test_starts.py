@@ -36,6 +36,7 @@ def mode(data):
     return run(data).learned["modes_"][0]
 
 
+@pytest.mark.slow
 def test_senses_come_in_the_order_of_their_prevalence(mode):
     of_sense = mode.weights.sum(axis=1)
     assert np.all(np.diff(of_sense) <= 0)
@@ -53,6 +54,7 @@ def test_permuting_a_mode_leaves_its_density(data, mode):
     np.testing.assert_allclose(model.sense_proba(mode.arrays), weights[:, ::-1], atol=1e-10)
 
 
+@pytest.mark.slow
 def test_equal_modes_share_equally_and_are_named():
     """Two ways of splitting the same words: by symmetry each has half of the posterior."""
     data = two_ways()

@@ -29,8 +29,15 @@ def never(monkeypatch):
     monkeypatch.setattr(recording, "_tell_enough", lambda result, n: False)
 
 
-@pytest.mark.parametrize("solver", ["hmc", "gibbs"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("solver", "n_jobs"),
+    [
+        pytest.param("hmc", 1, marks=pytest.mark.slow),
+        ("hmc", 2),
+        ("gibbs", 1),
+        pytest.param("gibbs", 2, marks=pytest.mark.slow),
+    ],
+)
 def test_longer_chains_are_those_of_a_fit_with_that_thin(never, solver, n_jobs):
     longer, given = (fit(solver=solver, thin=t, n_jobs=n_jobs) for t in ("auto", 8))
     assert longer.posterior_.attrs["thin"] == given.posterior_.attrs["thin"] == 8
@@ -66,6 +73,7 @@ def test_an_odd_number_of_draws(never):
     assert np.isfinite(model.posterior_["prevalence"]).all()
 
 
+@pytest.mark.slow
 def test_draws_that_are_not_recorded_whole(never, monkeypatch):
     """Moments are of all draws made, and as many are recorded as before, or one less."""
     posterior = fit(thin=2, draws=25).posterior_
@@ -106,6 +114,7 @@ def test_interrupted_while_chains_are_made_longer(never, monkeypatch):
     np.testing.assert_array_equal(kept.posterior_["prevalence"], plain.posterior_["prevalence"])
 
 
+@pytest.mark.slow
 def test_a_checkpoint_has_the_longer_chains(never, tmp_path):
     """A fit that ends while chains are made longer goes on where it was."""
     expected = fit(thin=8)

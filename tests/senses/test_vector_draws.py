@@ -55,6 +55,7 @@ def test_draws_are_of_the_runs_in_turn(vectors, solver):
         assert "have no vector" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_draws_do_not_hang_on_jobs(vectors):
     """The same seed, the same draws."""
@@ -119,6 +120,7 @@ def test_what_cannot_be_drawn_is_refused(vectors):
         senses(vectors.rho_[:7]).fit(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
 def test_a_fit_goes_on_from_its_checkpoint(vectors, tmp_path, monkeypatch):
     """Ended in the second run, it ends with the draws of one that was not."""

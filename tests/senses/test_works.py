@@ -153,7 +153,7 @@ def test_mean_of_softmaxes(n, sd):
     np.testing.assert_allclose(mean_softmax(logits, sd).sum(axis=1), 1.0)
 
 
-@pytest.fixture(scope="module", params=["hmc", "gibbs"])
+@pytest.fixture(scope="module", params=["hmc", pytest.param("gibbs", marks=pytest.mark.slow)])
 def fitted(request):
     options = {"solver": request.param, "n_starts": 2, "thin": "auto"}
     if request.param == "gibbs":
@@ -483,7 +483,7 @@ def test_a_saved_model_knows_its_works(fitted, tmp_path):
         )
 
 
-@pytest.mark.parametrize("solver", ["vi", "laplace", "map"])
+@pytest.mark.parametrize("solver", ["vi", pytest.param("laplace", marks=pytest.mark.slow), "map"])
 def test_other_solvers_agree(fitted, solver):
     """Within a posterior deviation or so: an approximation, and a point."""
     model = DiSCSenseModel(2, solver=solver, n_starts=2, draws=200, random_state=0)

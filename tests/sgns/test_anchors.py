@@ -55,7 +55,9 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "kernel", ["metropolis", pytest.param("polya-gamma", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("choice", list(CHOICES))
 def test_anchored_contexts_never_move(pairs, mode, choice, kernel):
     """In every draw of every chain they are at the MAP, and every other vector moves."""
@@ -141,6 +143,7 @@ def test_traced_logits_are_those_of_the_draws(pairs):
             assert distance.min() < 1e-9
 
 
+@pytest.mark.slow
 def test_anchored_and_free_agree_on_probabilities(pairs):
     """On the pairs without an anchored context, within Monte Carlo error and a little more.
 

@@ -9,8 +9,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.sgns.documents.answers import _wide_enough
+from skbayesembed.sgns.questions.asking import share_above
 from skbayesembed.sgns.questions.phrases import Axis
 
 V = 18
@@ -41,7 +44,12 @@ def fit(**parameters):
         return BayesianSGNS(3, **{**defaults, **parameters}).fit(TEXTS)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "laplace") else ()) for s in SOLVERS
+    ],
+)
 def fitted(request):
     return fit(**SOLVERS[request.param])
 
@@ -294,7 +302,10 @@ def test_tables_in_words(fitted):
         "The effect size (WEAT) of 'w00' and 'w01' against 'w05' and 'w06', in their association "
         f"with 'w02' rather than 'w03', is {answer.mean:+.2f} ("
     )
-    assert f" test over 6 splits of the words has p = {answer.p_value:.3f}." in answer.sentence
+    # which a sentence on an effect below zero goes on from
+    end = "." if answer.mean > 0 else ", of an effect above zero"
+    told = f" test over 6 splits of the words has a one-sided p = {answer.p_value:.3f}{end}"
+    assert told in answer.sentence
     assert answer.sentence not in repr(answer)
     assert fitted.weats({"pets": lists}).sentences == {"pets": answer.sentence}
 
@@ -541,3 +552,27 @@ def test_missing_words_of_lists(mode):
 def test_errors(mode, call, error, message):
     with pytest.raises(error, match=message):
         call(mode)
+
+
+def test_probabilities_do_not_contradict_intervals_by_units():
+    """An interval of 90 % above a value has 95 % or more of the probability above it."""
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(1000, 3)) + np.array([1.6, 0.0, -1.6])
+    found = Bunch(draws=draws, n_units=np.full(3, 9.0))
+    found.interval = np.array([[0.01, 3.2], [-1.6, 1.6], [-3.2, -0.01]])
+    shares = np.mean(draws > 0, axis=0)
+    # the draws say .944 and .052
+    assert shares[0] < 0.95 and shares[2] > 0.05
+    assert np.allclose(share_above(found, 0.0, 0.9), [0.95, shares[1], 0.05])
+    assert share_above(found, 0.02, 0.9)[0] <= 0.95
+    # draws of a posterior have intervals of their own quantiles
+    del found["n_units"]
+    assert np.array_equal(share_above(found, 0.0, 0.9), np.mean(draws > 0, axis=0))
+
+
+def test_standard_error_of_an_effect_at_its_end():
+    """Where a scale ends first order says nothing: the draws do."""
+    near = _wide_enough(
+        np.array([0.001, 1.0]), np.array([1.0, 1.0]), np.array([[-0.3, -1], [0.3, 1]])
+    )
+    assert np.allclose(near, [0.3, 1.0])

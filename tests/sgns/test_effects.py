@@ -162,6 +162,8 @@ def test_planted_effects(model):
     )
     np.testing.assert_allclose(copies.mean, table.mean, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(copies.sd, table.sd, rtol=1e-6)
+    # a length has no standard error
+    assert np.isnan(table.sd[:, 0]).all() and np.isfinite(table.sd[:, 1]).all()
 
 
 def test_what_is_said_of_lengths_and_names(model):
@@ -186,6 +188,16 @@ def test_what_is_said_of_lengths_and_names(model):
         in (below.sentences["length", "x0"])
     )
     assert "cut off" not in below.sentences["ends", "x0"] and "p is of an F test;" in repr(below)
+    # where the test does not reject, it is not decided whether there is a difference
+    unsure = replace(below, p_value=np.full((1, 2), 0.12), autocorrelated=0.1)
+    said = unsure.sentences["length", "x0"]
+    whether = f"It is not decided whether the vector of 'word' and {both[1]!r} together differs "
+    assert said.startswith(f"{whether}where 'x0' is 1 rather than 0; the estimated difference is")
+    assert "cut off" not in said and unsure.undecided.all() and not below.undecided.any()
+    against = replace(table, p_value=np.full((1, 2), 0.12)).sentences["length", "x0"]
+    assert "; p is of a permutation test, which decides; doc" in against
+    probable = replace(table, p_value=np.full((1, 2), 0.07)).sentences["length", "x0"]
+    assert " together probably differs by a vector of length " in probable
     # a covariate that one document has is told without an interval
     with pytest.warns(UserWarning, match="no p-value of 'first'"):
         first = model.effects(texts, {"first": np.arange(60) == 0}, word="word", axes=ENDS)
@@ -200,7 +212,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert "60 units; 1 more, without a known word around them, left out)" in repr(alone)
     # effects of small steps keep two digits of their standard errors
     small = model.effects(texts, {"x": 1e3 * x}, word="word", axes=ENDS)
-    digits = 1 - int(np.floor(np.log10(small.sd.min())))
+    digits = 1 - int(np.floor(np.log10(np.nanmin(small.sd))))
     assert digits > 3 and f"{small.mean[0, 1]:+.{digits}f}" in repr(small)
 
 

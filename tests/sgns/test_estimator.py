@@ -423,8 +423,15 @@ def interrupted_after(monkeypatch):
 
 @pytest.mark.filterwarnings(SHORT)
 @pytest.mark.parametrize("kernel", ["metropolis", "polya-gamma"])
-@pytest.mark.parametrize("draws", [1, 7])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("draws", "n_jobs"),
+    [
+        (1, 1),
+        pytest.param(7, 1, marks=pytest.mark.slow),
+        pytest.param(1, 2, marks=pytest.mark.slow),
+        (7, 2),
+    ],
+)
 def test_interrupted_fit_is_usable(interrupted_after, kernel, draws, n_jobs):
     interrupted_after(10 + draws)
     model = make(draws=500, chains=1, kernel=kernel, n_jobs=n_jobs)

@@ -54,6 +54,7 @@ def starts(model):
     return [*found, searched(model, vectors[:, :, [*range(K - 2), K, K + 1]])]
 
 
+@pytest.mark.slow
 def test_all_starts_lead_to_the_best_mode(model, starts):
     best = max(facts["lp"] for _, facts in starts)
     # modes that are apart are apart by far more than searches end from the mode
@@ -71,6 +72,7 @@ def test_all_starts_lead_to_the_best_mode(model, starts):
     assert_allclose(ends, ends[0], atol=0.01)
 
 
+@pytest.mark.slow
 def test_fits_of_all_seeds_are_the_same_posterior():
     settings = {"solver": "map", "max_features": V, "prior_precision": PRECISION}
     fits = [BayesianSGNS(K, random_state=seed, **settings).fit(TEXTS) for seed in range(4)]

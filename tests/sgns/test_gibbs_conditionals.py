@@ -17,7 +17,7 @@ from skbayesembed.sgns.gibbs import kernels as mk
 
 # of a logit that hardly varies there are somewhat fewer than 100
 @pytest.mark.filterwarnings("ignore:.*worth only")
-@pytest.mark.parametrize("scale", [100, 10_000])
+@pytest.mark.parametrize("scale", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_kernels_agree_on_heavy_counts(scale):
     """Metropolis chains are as wide as Polya-Gamma ones, and hardly ever rejected."""
     counts = scale * np.random.default_rng(0).poisson(1, (20, 12))

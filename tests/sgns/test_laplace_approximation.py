@@ -121,7 +121,9 @@ def test_layouts(layout, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("n_pairs", "rank", "null"), [(60, 0, 0), (500, 2, 3)])
+@pytest.mark.parametrize(
+    ("n_pairs", "rank", "null"), [(60, 0, 0), pytest.param(500, 2, 3, marks=pytest.mark.slow)]
+)
 def test_collapsed_modes(n_pairs, rank, null, method):
     """Where the MAP is zero no rotation moves it; where it has rank 2, three do.
 
@@ -140,7 +142,12 @@ def test_collapsed_modes(n_pairs, rank, null, method):
 
 @pytest.mark.parametrize(
     ("kind", "anchored"),
-    [("normal", True), ("normal", False), ("informative", False), ("graph", True)],
+    [
+        ("normal", True),
+        pytest.param("normal", False, marks=pytest.mark.slow),
+        pytest.param("informative", False, marks=pytest.mark.slow),
+        pytest.param("graph", True, marks=pytest.mark.slow),
+    ],
 )
 def test_estimated_covariances(kind, anchored):
     """The conditional part is exact: the rest is within six standard errors of 400 draws.
@@ -317,6 +324,7 @@ def test_interruption_keeps_draws(monkeypatch):
         fit()
 
 
+@pytest.mark.slow
 def test_against_gibbs_on_many_observations():
     """At 5e5 observations of 30 words the posterior is close to its Gaussian.
 

@@ -88,6 +88,7 @@ def test_counts_weigh_the_terms():
     assert found.sampling_se == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank_one", [True, False])
 def test_sample_agrees_with_the_whole_table(rank_one):
     """Within four of its own standard errors, and those are small beside the spread of the data."""
@@ -125,6 +126,7 @@ def test_sample_agrees_with_the_whole_table(rank_one):
     assert again.elpd == part.elpd
 
 
+@pytest.mark.slow
 def test_standard_error_of_the_sample_is_right():
     """Over 40 samples the errors have a standard deviation of that size (chi-squared, 40)."""
     posterior = posterior_of(n_words=15, scale=0.15, draws=100)

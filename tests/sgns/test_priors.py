@@ -273,6 +273,7 @@ def test_learned_precisions_are_recorded(pairs):
     assert values.shape == (2, 300, 2) and np.all(np.diff(values, axis=-1) <= 0)
 
 
+@pytest.mark.slow
 def test_linked_words_come_closer(pairs):
     """Compared with the same fit without the link."""
     plain = fit(pairs, prior_precision=2.0).similarity(0, 1).mean

@@ -134,6 +134,7 @@ SOLVERS = [
 ]
 
 
+@pytest.mark.slow
 def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
     rng, found = np.random.default_rng(4), []
     texts = [[f"w{w}" for w in rng.zipf(1.4, 40) if w < 50] for _ in range(60)]

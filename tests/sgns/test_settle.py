@@ -82,6 +82,7 @@ def test_what_was_taken_is_said(texts, capsys):
     assert "precision_path" not in named.posterior_.attrs
 
 
+@pytest.mark.slow
 def test_intervals_of_what_auto_took(texts):
     """The mode alone, with the intervals that a mode at the same precision has."""
     model = BayesianSGNS(3, **SHORT | {"draws": 10**9}).fit(texts)

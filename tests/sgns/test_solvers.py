@@ -49,7 +49,11 @@ def make(name, **parameters):
     return model.set_params(**parameters)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    # "auto" is one of the others
+    params=[pytest.param(s, marks=pytest.mark.slow if s == "auto" else ()) for s in SOLVERS],
+)
 def fitted(request, simulation):
     return request.param, make(request.param).fit(simulation.pairs)
 
@@ -104,6 +108,11 @@ def test_recovers_the_truth(fitted, simulation):
     assert np.corrcoef(estimate.ravel(), truth.ravel())[0, 1] > 0.8
 
 
+@pytest.mark.parametrize(
+    "fitted",
+    [pytest.param(s, marks=() if s in ("hmc", "vi") else pytest.mark.slow) for s in SOLVERS],
+    indirect=True,
+)
 def test_solvers_agree(fitted, simulation):
     """Posterior means of all probabilities, against a long run of the other kernel.
 

@@ -49,7 +49,13 @@ def fast(**parameters):
     return make(solver="map", **parameters)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "anchors=None", "learned") else ())
+        for s in SOLVERS
+    ],
+)
 def fitted(request):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The chains have not mixed")
@@ -88,6 +94,7 @@ def test_the_centre_is_the_solvers(fitted):
         np.testing.assert_allclose(one.mean, other.mean, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_sampling_parts_do_not_depend_on_the_solver():
     """They are taken at the mode, which every solver's search starts near."""
     models = [make(**SOLVERS[name]).fit(TEXTS) for name in ("map", "laplace", "vi")]

@@ -273,6 +273,7 @@ def test_posterior_of_a_stream(biases):
     assert online.n_batches == 4
 
 
+@pytest.mark.slow
 def test_posterior_of_passes():
     counts = make_sgns(N_WORDS, K, 20_000, random_state=0).pairs
     source = PairBatches(counts)

@@ -201,8 +201,15 @@ def test_rotation_leaves_the_likelihood():
     assert variational.rest(q) > rest - 1e-8
 
 
-@pytest.mark.parametrize("covariance", ["full", "diag"])
-@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    ("covariance", "dense"),
+    [
+        ("full", True),
+        pytest.param("full", False, marks=pytest.mark.slow),
+        pytest.param("diag", True, marks=pytest.mark.slow),
+        ("diag", False),
+    ],
+)
 def test_threads_change_nothing(covariance, dense):
     counts = make_sgns(120, 4, 20_000, random_state=0).pairs
     found = []
@@ -300,6 +307,7 @@ def test_posterior_facts():
         model.posterior_.approximation.covariance("gamma", 0)
 
 
+@pytest.mark.slow
 def test_quick_start_leads_to_the_same_bound():
     """Lists of pairs start with diagonal covariances: as good an end as from the random start."""
     counts = make_sgns(100, 2, 1200, random_state=0).pairs
@@ -318,6 +326,7 @@ def test_limit_of_iterations_warns():
         BayesianSGNS(3, solver="vi", draws=5, max_iter=2, random_state=0).fit(COUNTS)
 
 
+@pytest.mark.slow
 def test_near_the_exact_posterior():
     """Logits' means against Gibbs, in units of the posterior sd, where data are many."""
     counts = make_sgns(40, 2, 40_000, random_state=0).pairs

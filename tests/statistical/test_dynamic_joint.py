@@ -92,9 +92,8 @@ def quantities(state, positive, total):
     )
 
 
-@pytest.mark.parametrize(
-    "learned", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["fixed", "learned"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])
 def test_geweke(sampling, learned):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     n = 15_000 if learned else 6000

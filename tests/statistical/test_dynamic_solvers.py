@@ -97,7 +97,8 @@ def check_agreement(sampling, model, draws, warmup):
     assert np.all((z**2).mean(axis=1) < [1.5, 2.0])
 
 
-@pytest.mark.parametrize("diffusion", [0.1, pytest.param("learned", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("diffusion", [0.1, "learned"])
 def test_hmc_agrees_with_gibbs(sampling, diffusion):
     check_agreement(sampling, build(7, 2, 150, diffusion), (500, 1200), (120, 200))
 
@@ -108,6 +109,7 @@ def test_hmc_agrees_with_gibbs_at_length(sampling, diffusion):
     check_agreement(sampling, build(20, 3, 1500, diffusion), (1500, 4000), (200, 300))
 
 
+@pytest.mark.slow
 def test_laplace_is_near_gibbs_where_data_are_many():
     """At 80 observations a pair and period: within 0.3 sds, sds within a fifth, in mean square.
 

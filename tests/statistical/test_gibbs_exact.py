@@ -33,6 +33,7 @@ def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
+@pytest.mark.slow
 def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
     """Two words, one dimension, one context held: given the free context the targets part."""
     kernel, dense = kernel_and_layout
@@ -52,9 +53,8 @@ def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
-@pytest.mark.parametrize(
-    "n_steps", [pytest.param(0, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 5]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("n_steps", [0, 2, 5])
 def test_every_number_of_steps(sampling, n_steps):
     """The Metropolis step is exact whatever its Gaussian and its number of steps."""
     precision = 0.7
@@ -82,6 +82,7 @@ def _streams(model):
     return generators(np.random.SeedSequence(0), model.n_streams)
 
 
+@pytest.mark.slow
 def test_start_far_in_the_tails(sampling, kernel_and_layout):
     """From vectors thirty prior standard deviations out, chains come home and do not stick."""
     kernel, dense = kernel_and_layout

@@ -59,7 +59,9 @@ def run(target, draws, warmup, seed, thin=1, **options):
 # -- quadrature ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dense", [True, False], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "dense", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["dense", "sparse"]
+)
 @pytest.mark.parametrize("method", ["nuts", "hmc", pytest.param("mala", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("positive", "negative", "precision"),
@@ -82,6 +84,7 @@ def test_one_word(sampling, method, dense, positive, negative, precision):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
+@pytest.mark.slow
 def test_one_free_context_given_an_anchor(sampling):
     """Two words, one dimension, one context held: given the free context the targets part."""
     known = one_free_context()
@@ -97,6 +100,7 @@ def test_one_free_context_given_an_anchor(sampling):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
+@pytest.mark.slow
 def test_learned_precision_of_one_word(sampling):
     """rho, alpha and log tau on a grid of three axes."""
     positive, negative, (shape, rate) = 7, 2, (3.0, 2.0)

@@ -177,6 +177,7 @@ def test_hmc_agrees_with_blocks(kind, labelled):
     assert np.all(np.abs(np.log(ratio)) < 6 * error + 0.02)
 
 
+@pytest.mark.slow
 def test_independent_gaussians_are_near():
     """VI is no exact solver: means within a posterior standard deviation, most within a third."""
     data = snippets(labelled=True)

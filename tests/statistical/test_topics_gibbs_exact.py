@@ -99,6 +99,7 @@ def test_rebuilding_the_table_from_all_tokens_would_be_seen():
     assert np.mean(z**2) > 2 * MEAN_SQUARE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", SAMPLERS)
 def test_means_and_covariances(kernel):
     """Posterior means of the recorded mu and Sigma^-1, summed over topics, by enumeration."""
@@ -122,9 +123,8 @@ def test_means_and_covariances(kernel):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
-@pytest.mark.parametrize(
-    ("power", "separation"), [(1.0, 2.5), pytest.param(0.3, 5.0, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("power", "separation"), [(1.0, 2.5), (0.3, 5.0)])
 def test_kernels_agree(power, separation, sampling):
     """300 documents: log density, sizes of topics and mixing of documents, in Monte Carlo error.
 

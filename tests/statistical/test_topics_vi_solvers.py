@@ -161,6 +161,7 @@ def test_hmc_agrees_with_gibbs(power):
     assert np.std(z) < 1.6
 
 
+@pytest.mark.slow
 def test_laplace_and_vi_are_near_hmc():
     """Means of topics that are apart: the three are within a part of the posterior's width."""
     docs, topic = planted(apart=4.0)

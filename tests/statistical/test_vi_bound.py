@@ -72,6 +72,7 @@ def test_below_the_evidence(name, precision):
             assert evidence - 4.0 < found < evidence
 
 
+@pytest.mark.slow
 def test_below_the_evidence_with_a_learned_precision():
     """The precision integrated out on a grid of its logarithm."""
     positive, negative = CASES["many"]

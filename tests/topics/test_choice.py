@@ -31,6 +31,7 @@ def test_power_is_chosen():
         model.fit(data.counts[:4])
 
 
+@pytest.mark.slow
 def test_below_power_one_documents_choose_the_start(monkeypatch):
     """The start whose topics complete held-out documents best, whatever the bounds."""
     data = make_topics(60, 40, 3, n_dims=4, mean_length=15, random_state=0)

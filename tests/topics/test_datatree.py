@@ -94,6 +94,7 @@ def test_prior_of_topics_is_normal_inverse_wishart():
         assert found[c, s] == pytest.approx(value, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_arviz_compares_topics():
     pytest.importorskip("xarray_einstats")
     from arviz_stats import loo, psense

@@ -70,7 +70,7 @@ def test_table(model, data):
     assert ") where 'woman' is 1 rather than 0, the other terms held constant" in said
     assert "with a one-unit increase in 'year'" in table.sentences[1, "year"]
     assert said.endswith(
-        " The interval is for another sample of units of the same kind; the regression has 59 "
+        " The interval allows for the sampling of units; the regression has 59 "
         "documents from 20 units. Word vectors are taken as known; the uncertainty of the topics "
         "is by variational inference, and probably too small; units are treated as independent."
     )
@@ -109,6 +109,7 @@ def test_planted_effects(model, data, shares):
     assert np.all(np.diff(narrow) < np.diff(table.interval))
 
 
+@pytest.mark.slow
 def test_effects_in_time(model, data):
     """Shares that follow a walk: neighbors correlate, and effects of another walk are not known."""
     vectors, counts, x, units = data

@@ -86,7 +86,12 @@ ESTIMATORS = {
 KINDS = {"text": (TEXTS, TABLE), "counts": (COUNTS, VECTORS)}
 
 
-@pytest.fixture(params=list(ESTIMATORS))
+@pytest.fixture(
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("alias", "hmc", "laplace") else ())
+        for s in ESTIMATORS
+    ]
+)
 def estimator(request):
     return clone(ESTIMATORS[request.param]).set_params(embedding=TABLE)
 
@@ -123,24 +128,9 @@ def test_fit_transform_is_fit_then_transform(estimator, kind):
         assert estimator.n_features_in_ == len(WORDS)
 
 
-def test_same_seed_same_result(estimator):
-    first = clone(estimator).fit(TEXTS)
-    for again in (
-        clone(estimator),
-        clone(estimator).set_params(n_jobs=2),
-        clone(estimator).set_params(random_state=np.random.RandomState(0)),
-    ):
-        again.fit(TEXTS)
-        for name in first.posterior_:
-            same(again.posterior_[name], first.posterior_[name])
-        same(again.transform(TEXTS), first.transform(TEXTS))
-        assert again.score(TEXTS) == first.score(TEXTS)
-    if estimator.solver != "map":
-        other = clone(estimator).set_params(random_state=1).fit(TEXTS)
-        assert not np.array_equal(other.topic_means_, first.topic_means_)
-
-
-@pytest.mark.parametrize("dump", [pickle, joblib], ids=["pickle", "joblib"])
+@pytest.mark.parametrize(
+    "dump", [pickle, pytest.param(joblib, marks=pytest.mark.slow)], ids=["pickle", "joblib"]
+)
 def test_pickle(estimator, dump, tmp_path):
     fitted = estimator.fit(TEXTS)
     if dump is pickle:
@@ -207,6 +197,7 @@ def test_set_output(estimator):
 # -- scikit-learn's machinery --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_search_from_counts():
     """CountVectorizer with fixed words -> GaussianLDA -> LogisticRegression."""
     pipeline = make_pipeline(

@@ -31,7 +31,14 @@ def fitted(data, **options):
     return model.set_params(**options).fit(data.counts).posterior_
 
 
-@pytest.mark.parametrize("options", [{}, {"word_model": "dirichlet"}, {"kernel": "alias"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        {"word_model": "dirichlet"},
+        pytest.param({"kernel": "alias"}, marks=pytest.mark.slow),
+    ],
+)
 def test_chains_that_go_on_are_those_of_a_larger_thin(data, options, monkeypatch):
     monkeypatch.setattr(mixing, "apart", lambda found: False)
     monkeypatch.setattr(mixing, "wanted", lambda settings, n_chains: np.inf)
@@ -43,6 +50,7 @@ def test_chains_that_go_on_are_those_of_a_larger_thin(data, options, monkeypatch
             np.testing.assert_array_equal(longest[name], direct[name])
 
 
+@pytest.mark.slow
 def test_chains_go_on_only_where_that_may_help(data, monkeypatch):
     plain = fitted(data, thin=1)
     monkeypatch.setattr(mixing, "wanted", lambda settings, n_chains: 0.0)

@@ -131,6 +131,7 @@ def test_evidence_is_the_product_of_predictives(prior, vectors):
     assert float(seen.log_evidence(prior, 6)) == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_expected_log_density(posterior, vectors):
     """Against the mean over draws, within five standard errors of it."""
     rng = np.random.default_rng(5)
@@ -140,6 +141,7 @@ def test_expected_log_density(posterior, vectors):
     assert np.all(np.abs(difference) < 5 * error)
 
 
+@pytest.mark.slow
 def test_samples(posterior):
     """Means of mu, Sigma and log |Sigma^-1| and spread of mu, within five standard errors."""
     rng = np.random.default_rng(2)

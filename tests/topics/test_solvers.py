@@ -52,7 +52,12 @@ def make(name, data, **parameters):
     return model.set_params(**parameters)
 
 
-@pytest.fixture(scope="module", params=list(SOLVERS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "alias") else ()) for s in SOLVERS
+    ],
+)
 def fitted(request, data):
     return request.param, make(request.param, data).fit(data.counts)
 

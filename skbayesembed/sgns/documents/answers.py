@@ -20,6 +20,8 @@ DRAWS = 1000
 _ANSWERS = 512
 # Added to variances and numbers of units that may be zero.
 _STILL = 1e-12
+# Slopes of a scale that make less than the draws' standard deviation over this are of its end.
+_FLAT = 2.0
 # Numbers in a block of features along all deviations.
 _FEATURES = 2**22
 
@@ -53,17 +55,25 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     reach = spread.total * stdtrit(spread.freedom, 0.5 + 0.5 * prob)
     ends = np.stack([centre - reach, centre + reach])
     draws = centre + spread.total * joint_draws(deviations, change, spread, DRAWS)
-    slope = scale.slope(scale.backward(centre))
+    draws = scale.backward(draws)
+    slope = _wide_enough(scale.slope(scale.backward(centre)), spread.total, draws)
     return Bunch(
         mean=mean,
         sd=slope * spread.total,
         interval=np.moveaxis(scale.backward(ends), 0, -1),
-        draws=scale.backward(draws),
+        draws=draws,
         sd_sampling=slope * spread.sampling,
         sd_prior=slope * spread.prior,
         n_units=change.fewest,
         **more,
     )
+
+
+def _wide_enough(slope, total, draws):
+    """Slopes at an end of a scale, where it is flat, by the draws, which go further."""
+    wide = draws.std(axis=0)
+    flat = _FLAT * slope * total < wide
+    return np.divide(wide, total, out=np.array(slope, float), where=flat & (total > 0))
 
 
 def about(deviations, question, mean, prob, draws=None):

@@ -135,9 +135,9 @@ def warn_of_few_units(estimator, n):
     """Warn where there are too few units in all for intervals by units."""
     if estimator.uncertainty == "documents" and n < FEW_UNITS:
         warn_user(
-            f"There are {units_in_words(n, name_of_units(estimator))} in all: intervals for "
-            f"another sample of units are rough with fewer than {FEW_UNITS}. Take text of more "
-            "units, or uncertainty='model' for these texts alone.",
+            f"There are {units_in_words(n, name_of_units(estimator))} in all: intervals that "
+            f"allow for the sampling of units are rough with fewer than {FEW_UNITS}. Take text of "
+            "more units, or uncertainty='model' for these texts alone.",
             UserWarning,
         )
 

@@ -68,7 +68,7 @@ class Answer(Result):
     prob : float
         Probability of the interval.
     source : str
-        What the interval rests on: ``"units"`` (another sample of documents, speakers, works),
+        What the interval rests on: ``"units"`` (the sampling of documents, speakers, works),
         ``"model"`` (draws of chains), ``"vi"`` and ``"laplace"`` (approximations), ``"point"``
         (one draw, no interval).
 
@@ -185,7 +185,7 @@ def difference(estimator, first, second, prob, shape=(), **about):
     ``about`` are ``title``, ``whole``, ``axes`` and ``asked`` of `ask`.
     """
     found = ask(estimator, Differences(first, second), prob, shape, **about)
-    found.prob_positive = _share(found.draws > 0)
+    found.prob_positive = share_above(found, 0.0, prob)
     return zero_where_same(found)
 
 
@@ -256,6 +256,41 @@ def _less(a, b):
 def unnamed(shape):
     """Numbered axes of a shape, for answers whose rows have no names."""
     return {f"axis_{i}": range(n) for i, n in enumerate(shape)}
+
+
+def share_above(found: Any, value: float, prob: float) -> Any:
+    """Probability that answers are above a value, float or ndarray of shape (...).
+
+    Intervals by units are exact quantiles, and draws a sample: the share of draws is held to what
+    the interval says of the value.
+
+    Parameters
+    ----------
+    found : Bunch
+        With ``draws`` (n_draws, ...) and ``interval`` (..., 2); ``n_units`` by units.
+    value : float
+    prob : float
+        Probability of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.utils import Bunch
+    >>> from skbayesembed.sgns.questions.asking import share_above
+    >>> draws = np.r_[-np.ones(6), np.ones(94)]
+    >>> found = Bunch(draws=draws, interval=np.array([0.1, 0.9]), n_units=9.0)
+    >>> share_above(found, 0.0, 0.9)
+    0.95
+    """
+    share = _share(found.draws > value)
+    if "n_units" not in found or len(found.draws) == 1:
+        return share
+    tail = 0.5 - 0.5 * prob
+    above, below = found.interval[..., 0] > value, found.interval[..., 1] < value
+    least = np.where(above, 1.0 - tail, np.where(below, 0.0, tail))
+    most = np.where(above, 1.0, np.where(below, tail, 1.0 - tail))
+    share = np.clip(share, least, most)
+    return float(share) if np.ndim(share) == 0 else share
 
 
 def _share(true):

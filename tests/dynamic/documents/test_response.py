@@ -135,6 +135,7 @@ def test_a_period_that_one_half_has_nothing_of(texts):
     assert 0.5 < model._sampling.response < 2.0
 
 
+@pytest.mark.slow
 def test_cosines_of_one_component_do_not_move(texts):
     """The logits tell."""
     model = fitted(texts, 1)

@@ -174,6 +174,7 @@ def large(monkeypatch):
     return make().fit(DOCUMENTS)
 
 
+@pytest.mark.slow
 def test_what_a_large_model_answers(large, capsys, tmp_path):
     first, second, third = WORDS[:3].tolist()
     found = large.similarity(first, second)

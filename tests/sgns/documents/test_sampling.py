@@ -89,6 +89,7 @@ def well_known(model, n_units):
 CHANGES = answers.cosine_change, answers.logit_change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matrix", [False, True], ids=["text", "counts"])
 def test_documents_given_several_times_in_one_unit(matrix):
     """Every document r times in one unit, and the prior r times as sharp: nothing changes.
@@ -119,6 +120,7 @@ def test_documents_given_several_times_in_one_unit(matrix):
     np.testing.assert_allclose(by_units(weighted)[:, well], first, rtol=OF_SEARCHES)
 
 
+@pytest.mark.slow
 def test_weights_are_repetitions():
     """Of whole numbers: the same mode, and the same intervals where they are of one unit."""
     times = np.random.default_rng(0).integers(0, 3, D)
@@ -147,9 +149,8 @@ def jackknife(parameters, functional):
     return np.sqrt((D - 1) / D * np.sum((found - found.mean(axis=0)) ** 2, axis=0))
 
 
-@pytest.mark.parametrize(
-    "window_weights", ["linear", pytest.param("uniform", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("window_weights", ["linear", "uniform"])
 def test_against_the_jackknife(window_weights, monkeypatch):
     """The infinitesimal jackknife is the first order of the one that leaves documents out.
 
@@ -179,6 +180,7 @@ def test_against_the_jackknife(window_weights, monkeypatch):
         assert spearmanr(found, sd).statistic > 0.9
 
 
+@pytest.mark.slow
 def test_both_parts_add_up_to_laplace_where_the_model_is_true():
     """Where units are single observations as the model has them, H^+ (I + Lambda) H^+ = H^+.
 
@@ -212,7 +214,7 @@ def test_both_parts_add_up_to_laplace_where_the_model_is_true():
     np.testing.assert_allclose(found, expected, rtol=0.06)
 
 
-@pytest.mark.parametrize("components", [K, 12])
+@pytest.mark.parametrize("components", [K, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_priors_part(components):
     """``M Lambda M`` and ``M Lambda x x' Lambda M``, M the inverse of F + Lambda, by hand.
 
@@ -302,6 +304,7 @@ def test_coverage_where_pairs_are_independent(monkeypatch):
     assert abs(np.mean(held) - 0.9) < 4 * 0.021
 
 
+@pytest.mark.slow
 def test_random_sums_of_many_units(monkeypatch, model):
     """With fewer sums than units, standard deviations are those of all: within 4 / sqrt(2 * 30)."""
     monkeypatch.setattr(sampling, "numbers_of", lambda n: (30, 64))
@@ -312,6 +315,7 @@ def test_random_sums_of_many_units(monkeypatch, model):
     assert 0.5 < ratio.min() and ratio.max() < 1.6
 
 
+@pytest.mark.slow
 def test_words_of_one_unit_have_the_models_spread():
     texts = [[*d] for d in DOCUMENTS]
     texts[0] = texts[0] + ["rare", "rare", texts[0][0]] * 4

@@ -69,6 +69,7 @@ def test_a_stream_stands_for_all_its_documents(data, known):
     assert np.all(np.abs(draws["counts"].mean(axis=0) - found.counts.T) < 5.5 * error)
 
 
+@pytest.mark.slow
 def test_online_and_batch_predict_alike():
     """Scores of 40 documents held out differ by less than their sampling error."""
     data = make_topics(440, 60, K, n_dims=3, separation=4.0, word_model="dirichlet", random_state=2)
