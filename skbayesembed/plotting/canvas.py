@@ -169,15 +169,17 @@ def labelled(answers: Any) -> Mapping[str, Any]:
     return answers
 
 
-def legend_above(axes, title=None, made=()):
+def legend_above(axes, title=None, made=(), n_columns=None):
     """The legend of some axes above them, where it covers nothing; short labels in two columns.
 
-    Every `Band` of those ``made`` in the axes may have a key of its own.
+    ``n_columns`` is decided by the labels unless it is given. Every `Band` of those ``made`` in the
+    axes may have a key of its own.
     """
     keys = {band.points: band.key for band in made if band.key is not None}
     handles, labels = axes.get_legend_handles_labels()
     handles = [keys.get(one, one) for one in handles]
-    n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
+    if n_columns is None:
+        n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
     legend = axes.legend(
         handles,
         labels,
