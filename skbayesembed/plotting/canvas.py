@@ -20,7 +20,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 GREY, LIGHT = "0.45", "0.85"
 LINES = ("-", "--", ":")
 # Letters of a label that has room beside another.
-_SHORT = 18
+SHORT = 18
 
 
 def styles():
@@ -179,7 +179,7 @@ def legend_above(axes, title=None, made=(), n_columns=None):
     handles, labels = axes.get_legend_handles_labels()
     handles = [keys.get(one, one) for one in handles]
     if n_columns is None:
-        n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
+        n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= SHORT else 1
     legend = axes.legend(
         handles,
         labels,

@@ -12,7 +12,7 @@ from ..common.checks import check_list, listed
 from ..posterior.naming import joint
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
-from .canvas import COLORS, Display, can, legend_above, names_for, numbers_of
+from .canvas import COLORS, SHORT, Display, can, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
 from .marks import band
 
@@ -317,9 +317,10 @@ class PrevalenceDisplay(Display):
         return [look["label"] for look in looks]
 
     def _columns(self, axes, names, keys):
-        """Two columns of the legend, of senses and of other keys, where they have room; or None."""
+        """Two columns, of senses and of other keys, where long names leave room; or None."""
         longest = max(len(line) for name in names for line in name.split("\n"))
-        room = longest + max(map(len, keys), default=0) <= _TWO_COLUMNS
+        others = max(map(len, keys), default=0)
+        room = longest > SHORT and longest + others <= _TWO_COLUMNS
         if not (keys and self._owned and room and len(keys) <= len(names)):
             return None
         for _ in range(len(names) - len(keys)):

@@ -115,13 +115,20 @@ def note_on_few(few, of_units, periods, genres=None):
     cells = np.argwhere(few).tolist()
     if not cells:
         return []
-    names = [f"{periods[t]}" + ("" if genres is None else f" {genres[g]}") for g, t in cells]
+    names = [_cell(periods[t], None if genres is None else str(genres[g])) for g, t in cells]
     more = len(names) - _CELLS_NAMED
     named = ", ".join(names[:_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
     what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
     where = f"{len(cells)} {'period' if genres is None else 'cell'}{'s' if len(cells) > 1 else ''}"
     where += "" if genres is None else " of genre and period"
     return [f"({what} in {where}, {named}: figures there rest mostly on {rests_on(len(periods))})"]
+
+
+def _cell(period, genre):
+    """Name of a cell of genre and period, or of a period."""
+    if genre is None:
+        return str(period)
+    return f"{period} of genre {genre}" if genre.isdigit() else f"{period} {genre}"
 
 
 def few_in_periods(estimator, genre, units):

@@ -305,6 +305,8 @@ def test_cells_with_few_data_are_named():
         "(fewer than 10 snippets or 3 units in 1 period, 1st century: figures there rest mostly on "
         "the prior)"
     )
+    (line,) = note_on_few(few[:1, :1], False, [1900], ["0"])
+    assert "in 1 cell of genre and period, 1900 of genre 0:" in line
     assert note_on_few(~few, True, periods, genres) == []
 
 
