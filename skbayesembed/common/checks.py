@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Generator, Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,13 @@ def check_forms(name: str, value: Any, others: str = "") -> list[str]:
     if not forms or not all(isinstance(form, str) and form for form in forms):
         raise ValueError(f"{name} must be {others}a word or a list of its forms, got {value!r}.")
     return forms
+
+
+def check_not_iterator(name: str, value: Any) -> None:
+    """Raise a ValueError for a generator or another iterator, which can be read only once."""
+    if hasattr(value, "__next__"):
+        kind = "a generator" if isinstance(value, Generator) else f"a {type(value).__name__}"
+        raise ValueError(f"{name} must be a list or array, got {kind}: pass a list, list({name}).")
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -277,11 +284,12 @@ def check_no_texts(values: Any) -> None:
         return
     texts = [str(x) for x in found.flat if isinstance(x, str | bytes)]
     if texts:
-        shown = next((text for text in texts if not _is_numeral(text)), texts[0])
+        shown = next((text for text in texts if not is_numeral(text)), texts[0])
         raise ValueError(f"got texts, such as {shown!r}")
 
 
-def _is_numeral(text):
+def is_numeral(text: str) -> bool:
+    """Whether a text is that of a number."""
     try:
         float(text)
     except ValueError:

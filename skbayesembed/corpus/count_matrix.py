@@ -120,6 +120,12 @@ def _how_to_count(estimator):
 def _about_x(error):
     """The same error, where its message is not about X yet."""
     message = str(error)
+    if "X contains" in message:
+        # the rest is of other estimators, which could be used with what is missing
+        return ValueError(
+            f"{message.splitlines()[0].rstrip('.')}: X must hold counts >= 0, finite and none "
+            "missing; where a word is not in a document, its count is 0."
+        )
     if "X " in message and not isinstance(error, OverflowError):
         return error
     return (TypeError if isinstance(error, TypeError) else ValueError)(

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..common.checks import is_numeral
+
 _ALLOWED = (
     "X must be documents (a list, array or Series of str), token lists (a list of lists of str) "
     "or a count matrix (sparse, 2-D array, DataFrame or list of lists of numbers)"
@@ -133,7 +135,18 @@ def _array_kind(X):
             f"{_ALLOWED}, got an array with {values.ndim} dimension(s) and dtype {values.dtype}. "
             "Reshape your data: X.reshape(1, -1) if it is the counts of a single document."
         )
-    if kind == "U" or (kind == "O" and any(isinstance(x, str) for x in np.asarray(values).flat)):
+    texts = kind == "U" or [isinstance(x, str) for x in np.asarray(values).flat if kind == "O"]
+    if kind == "O" and any(texts) and not all(texts):
+        row, column = divmod(texts.index(True), np.asarray(values).shape[1])
+        raise TypeError(
+            f"X is a 2-D array with texts among its numbers, got {values[row, column]!r} in row "
+            f"{row}, column {column}: counts must be numbers. {_ALLOWED}."
+        )
+    if kind == "U" or any(texts):
+        if all(map(is_numeral, np.asarray(values).flat)):
+            raise TypeError(
+                "X is a 2-D array of numbers that are texts: convert them first, X.astype(float)."
+            )
         raise TypeError(
             "X is a 2-D array of str; pass documents as a 1-D array (X.ravel()) or token lists as "
             f"lists (X.tolist()). {_ALLOWED}."

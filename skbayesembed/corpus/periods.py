@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ _MANY_YEARS = 10
 
 
 def find_two(periods, start, end):
-    """Places of two periods, which differ; None stands for the first and the last."""
+    """Places of two periods, the earlier first; None stands for the first and the last."""
     at = [
         default if time is None else periods.find(time, name)
         for time, name, default in ((start, "start", 0), (end, "end", periods.n_periods - 1))
@@ -28,6 +29,11 @@ def find_two(periods, start, end):
     if at[0] == at[1]:
         raise ValueError(
             f"start and end must be in different periods, got {periods.labels[at[0]]} for both."
+        )
+    if at[0] > at[1]:
+        later, earlier = (periods.labels[t] for t in at)
+        raise ValueError(
+            f"start must be before end, got {later} as start and {earlier} as end: exchange them."
         )
     return at
 
@@ -305,13 +311,22 @@ class Periods:
         if outside.any():
             raise ValueError(
                 f"times must be from {self._said(ends[0])} to {self._said(ends[-1])}, the periods "
-                f"known, got {self._said(times[outside][0])}; bins can cover times that have no "
-                "data."
+                f"known{self._called()}, got {self._said(times[outside][0])}; bins can cover times "
+                "that have no data."
             )
         if self.edges is not None:
             found = np.searchsorted(self.edges, times, side="right") - 1
             return np.minimum(found, self.n_periods - 1).astype(np.int64, copy=False)
         return (_whole(times) - self.centres[0]).astype(np.int64)
+
+    def _called(self):
+        """Names of the first period and the last, in brackets, and what the last does not show."""
+        if self.edges is None or self.labels[0].startswith("["):
+            return ""
+        first, last, end = self.labels[0], self.labels[-1], self._said(self.edges[-1])
+        named = first if self.n_periods == 1 else f"{first} to {last}"
+        shown = re.search(rf"(^|[- ]){re.escape(end)}$", last)
+        return f" ({named}{'' if shown else f'; the last one ends at {end} and includes it'})"
 
     def nearest(self, times: Times) -> tuple[np.ndarray, np.ndarray]:
         """Find the period of each time, or the period nearest to it.

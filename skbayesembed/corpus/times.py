@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import check_integer
+from ..common.checks import check_integer, check_not_iterator
 
 # Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, lists of dates or texts.
 Times = ArrayLike | Sequence[datetime.date] | Sequence[str]
@@ -115,6 +115,7 @@ def said_date(time, up=False):
 
 def read_line(values, name, n=None):
     """Finite numbers, of dates in years, as an array; and whether they were dates."""
+    check_not_iterator(name, values)
     try:
         values = np.asarray(values)
     except ValueError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..common.checks import as_floats, check_total
+from ..common.checks import as_floats, check_not_iterator, check_total
 
 # What a fit can do without units, in the message of an error.
 BY_MODEL = ", or use uncertainty='model'"
@@ -89,6 +89,7 @@ def check_units(units, n, what="documents"):
     """
     if units is None:
         return None
+    check_not_iterator("units", units)
     if isinstance(units, str | bytes) or not hasattr(units, "__len__"):
         raise ValueError(
             f"units must be a list or array with a label for each of the {n} {what}, got {units!r}."

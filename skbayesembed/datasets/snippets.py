@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
 
-from ..common.checks import check_bool, check_forms, check_integer
+from ..common.checks import check_bool, check_forms, check_integer, check_not_iterator
 from ..common.warnings import warn_user
 from ..corpus.periods import check_times
 from ..corpus.text import (
@@ -248,6 +248,7 @@ def _covariate(values, name, n_documents):
     """Times, genres or units as an array with one entry for each document."""
     if values is None:
         return None
+    check_not_iterator(name, values)
     values = np.asarray(values)
     if values.ndim != 1 or len(values) != n_documents:
         raise ValueError(

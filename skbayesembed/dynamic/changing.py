@@ -51,7 +51,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
         a, b : str, int, list of either, or Axis
             As in `BayesianSGNS.similarity`.
         start, end : times or labels of periods, optional
-            Any time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default; ``start`` is
+            the earlier one.
         prob : float, default=0.9
             Probability of the interval.
 
@@ -144,7 +145,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
         ----------
         word : str or int
         start, end : times or labels of periods, optional
-            Any time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default; ``start`` is
+            the earlier one.
         distance : {"euclidean", "cosine"}, default="euclidean"
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional

@@ -289,7 +289,8 @@ class DynamicReadingMixin(DynamicChangeMixin):
         n : int, default=10
             Number of words.
         start, end : times or labels of periods, optional
-            Any time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default; ``start`` is
+            the earlier one.
         distance : {"euclidean", "cosine"}, default="euclidean"
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional

@@ -145,7 +145,7 @@ class Comparison(Table):
             Column("se of difference", self.se_difference, ("se_difference",), digits),
         ]
         if not np.isnan(self.bad_share).all():
-            columns.append(Column("bad k", self.bad_share, (), ".2f"))
+            columns.append(Column("bad k", self.bad_share, (), _shares))
         marks = [
             ", ".join(["not mixed"] * int(unmixed) + [f"1 of {n} modes"] * int(n > 1))
             for unmixed, n in zip(self._unmixed(), self._n_modes(), strict=True)
@@ -267,6 +267,11 @@ class Comparison(Table):
             "gain", "verdict", "reliable", "bad_share", "p_share", "converged", "modes_that_matter"
         )  # fmt: skip
         return super()._series() | {name: getattr(self, name) for name in names}
+
+
+def _shares(values):
+    """Texts of shares; one that is small is not printed as none."""
+    return ["<0.01" if 0 < value < 0.01 else f"{value:.2f}" for value in values]
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:

@@ -20,7 +20,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 GREY, LIGHT = "0.45", "0.85"
 LINES = ("-", "--", ":")
 # Letters of a label that has room beside another.
-_SHORT = 18
+SHORT = 18
 
 
 def styles():
@@ -169,15 +169,17 @@ def labelled(answers: Any) -> Mapping[str, Any]:
     return answers
 
 
-def legend_above(axes, title=None, made=()):
+def legend_above(axes, title=None, made=(), n_columns=None):
     """The legend of some axes above them, where it covers nothing; short labels in two columns.
 
-    Every `Band` of those ``made`` in the axes may have a key of its own.
+    ``n_columns`` is decided by the labels unless it is given. Every `Band` of those ``made`` in the
+    axes may have a key of its own.
     """
     keys = {band.points: band.key for band in made if band.key is not None}
     handles, labels = axes.get_legend_handles_labels()
     handles = [keys.get(one, one) for one in handles]
-    n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
+    if n_columns is None:
+        n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= SHORT else 1
     legend = axes.legend(
         handles,
         labels,

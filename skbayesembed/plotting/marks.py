@@ -25,8 +25,8 @@ _LETTER, _GAP = 0.58, 10.0
 _APART = 4.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
-# How strongly lines of intervals without data are drawn.
-_PALE_LINE = 0.3
+# How strongly lines of intervals without data are drawn, and those of single periods.
+_PALE_LINE, _LONE = 0.3, 0.7
 # Points at which densities are worked out.
 _GRID = 200
 
@@ -146,10 +146,15 @@ def column_width(head, texts, size=SMALL):
     return _LETTER * size * max(map(len, [head, *texts])) + _GAP
 
 
-def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None):
+def band(
+    axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None,
+    marker="o", size=2.5,
+):  # fmt: skip
     """Posterior means over x as a line, and their intervals as a band; returns a `Band`.
 
-    Between points one of which is not ``seen``, the line is dotted and the band pale.
+    Between points one of which is not ``seen``, the line is dotted and the band pale. Where a band
+    would have no width, at a point seen between others that are not and at a single point, there is
+    an upright line.
     """
     filled, key, x = None, None, np.asarray(x, dtype=float)
     seen = np.ones(x.size, bool) if seen is None else np.asarray(seen, bool)
@@ -158,20 +163,32 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
         for i in np.flatnonzero(dotted):
             two = slice(i, i + 2)
             axes.fill_between(x[two], *interval[two].T, color=color, alpha=_PALE, lw=0)
-        # a band of points apart from each other has no area
         filled = axes.fill_between(x, *interval.T, where=seen, color=color, alpha=_BAND, lw=0)
+        lone = _lone(seen)
+        if lone.any():
+            upright = axes.vlines(x[lone], *interval[lone].T, color=color, lw=1.2)
+            upright.set_alpha(_LONE if seen[lone].all() else _PALE_LINE)
+            filled = filled if x.size > 1 else upright
     for i in np.flatnonzero(dotted):
         axes.plot(x[i : i + 2], mean[i : i + 2], ":", lw=1.0, color=color)
-    style = {"marker": "o", "ms": 2.5, "lw": 1.2, "color": color}
+    style = {"marker": marker, "ms": size, "lw": 1.2, "color": color}
     if dotted.any():
         # a line with gaps, and points
         breaks = np.flatnonzero(dotted) + 1
         gaps = (np.insert(values, breaks, np.nan) for values in (x, mean))
-        (key,) = axes.plot(*gaps, line, **style)
+        (key,) = axes.plot(*gaps, ls=line, **style)
         line = "none"
     (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
     return Band(points, filled, key)
+
+
+def _lone(seen):
+    """Points that are seen and have no neighbor that is, or the only one there is; (n,) bool."""
+    if seen.size == 1:
+        return np.ones(1, bool)
+    around = np.concatenate([[False], seen, [False]])
+    return seen & ~around[:-2] & ~around[2:]
 
 
 def keep_ticks_apart(*panels, zero=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import cycle, islice
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +12,27 @@ from ..common.checks import check_list, listed
 from ..posterior.naming import joint
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
-from .canvas import Display, can, legend_above, names_for, numbers_of, styles
+from .canvas import COLORS, SHORT, Display, can, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
 _PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
+# Markers and lines of one sense after another, told apart without colors; dotted is of few data.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_LINES = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (3, 1)))
+_SIZE = 3.2
 # Means in the units seen.
 _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
 # Below figures in which some of these, of many units, lie outside their bands.
 _OUTSIDE = "crosses outside bands: the units seen differ\nfrom the mean over all units; report both"
+_SEEN = "units seen"
 # Most words that a sense is called by, and letters of them.
-_WORDS, _LETTERS = 4, 34
+_WORDS, _LETTERS = 3, 34
+# Letters of a line of a legend in two columns.
+_TWO_COLUMNS = 38
+# How far senses are apart where there is one period, whose axis has a length of one.
+_BESIDE = 0.08
 # Letters of a line of a name that is given.
 _WRAPPED = 40
 
@@ -31,9 +40,10 @@ _WRAPPED = 40
 class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
+    A single period, and one with data between others without, has an upright line for the interval.
     In periods with almost no data of the genre (``few`` of ``prevalence_info``), means are hollow,
-    lines dotted and bands pale: they are what the prior infers from the neighboring
-    periods. If ``fit`` was given units, crosses are the means over the units seen (``by unit`` of
+    lines dotted and bands pale: they rest mostly on neighboring periods. If ``fit`` was given
+    units, crosses are the means over the units seen, each counted once (``by unit`` of
     ``prevalence_info``); a line below the time axis says so if means over three units or more lie
     outside their bands.
 
@@ -143,7 +153,8 @@ class PrevalenceDisplay(Display):
             words = estimator.sense_words(_WORDS, rank="relevant").words
             rows = _rows_of(table)
             # of several the first words of each, in turn
-            names = [f"{joint(None, row)}: {_called(words[row].T.ravel())}" for row in rows]
+            texts = _called([words[row].T.ravel() for row in rows])
+            names = [f"{joint(None, row)}: {text}" for row, text in zip(rows, texts, strict=True)]
         chosen: Any = None if added else senses
         return cls(table, names=names).plot(ax, genres=genres, senses=chosen)
 
@@ -237,53 +248,84 @@ class PrevalenceDisplay(Display):
         chosen, rows = self._chosen(genres), _rows_of(found)
         names = [wrapped(name, _WRAPPED) for name in self._names()]
         shown = numbers_of(senses, len(rows), "sense", self._known())
-        kinds = list(islice(styles(), max(map(max, rows)) + 1))
+        kinds = list(islice(_styles(), max(map(max, rows)) + 1))
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
+        times = {k: self._times(i, len(shown)) for i, k in enumerate(shown)}
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
         lines = sum(1 + names[k].count("\n") for k in shown) + 2 * outside
         height = _PANEL * len(chosen) + _LINE * lines + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_, self.crosses_, marks = [], [], [], []
         for axes, genre in zip(panels, chosen, strict=True):
-            made = [self._line(axes, genre, k, *looks[k]) for k in shown]
+            made = [self._line(axes, genre, k, times[k], *looks[k]) for k in shown]
             marks += made
             self.lines_.append([m.points for m in made])
             self.bands_.append([m.intervals for m in made if m.intervals is not None])
-            self.crosses_.append(self._crosses(axes, genre, shown, looks))
+            self.crosses_.append(self._crosses(axes, genre, times, looks))
             axes.set_ylim(0.0, 1.0)
             several = len(found.genres) > 1
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
-        if np.any(found.few[chosen]):
-            look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "too few data"}
-            panels[0].plot([], [], "o:", **look)
-        if found.seen_alike is not None:
-            look = _CROSS | {"color": "0.3", "label": "units seen, each counted once"}
-            panels[0].plot([], [], **look)
+        keys = self._keys(panels[0], bool(np.any(found.few[chosen])))
         label_times(panels[-1], found.times)
+        if len(found.times) == 1:
+            panels[-1].set(xticks=found.times, xticklabels=[str(found.periods[0])])
+            panels[-1].set_xlim(found.times[0] - 0.5, found.times[0] + 0.5)
         if outside:
             panels[-1].set_xlabel(f"{panels[-1].get_xlabel()}\n{_OUTSIDE}")
-        legend_above(panels[0], interval_label(found.prob, found.source, "band"), marks)
+        n_columns = self._columns(panels[0], [names[k] for k in shown], keys)
+        kind = "band" if len(found.times) > 1 else "interval"
+        title = interval_label(found.prob, found.source, kind)
+        legend_above(panels[0], title, marks, n_columns)
         return self._close()
 
-    def _line(self, axes, genre, sense, name, style):
-        found, (color, line) = self.result, style
+    def _times(self, place, n):
+        """Where the points of a sense are; beside each other where there is one period."""
+        times = self.result.times
+        return times + _BESIDE * (place - (n - 1) / 2) if len(times) == 1 else times
+
+    def _line(self, axes, genre, sense, times, name, style):
+        found, (color, line, marker) = self.result, style
         look = {"source": found.source, "color": color, "line": line, "label": name}
+        look |= {"marker": marker, "size": _SIZE}
         mean, seen = found.mean[sense, genre], ~found.few[genre]
-        made = band(axes, found.times, mean, found.interval[sense, genre], seen=seen, **look)
-        hollow = {"ms": 2.8, "color": color, "mfc": "white", "zorder": 3}
-        axes.plot(found.times[~seen], mean[~seen], "o", **hollow)
+        made = band(axes, times, mean, found.interval[sense, genre], seen=seen, **look)
+        hollow = {"ms": _SIZE + 0.3, "color": color, "mfc": "white", "zorder": 3}
+        axes.plot(times[~seen], mean[~seen], marker, ls="none", **hollow)
         return made
 
-    def _crosses(self, axes, genre, shown, looks):
-        """Means in the units seen, a line of each sense that is shown."""
+    def _crosses(self, axes, genre, times, looks):
+        """Means in the units seen, a line of each sense that is shown, with its times."""
         found = self.result
         if found.seen_alike is None:
             return []
         lines = []
-        for k in shown:
+        for k, when in times.items():
             look = _CROSS | {"color": looks[k][1][0]}
-            lines += axes.plot(found.times, found.seen_alike[k, genre], **look)
+            lines += axes.plot(when, found.seen_alike[k, genre], **look)
         return lines
+
+    def _keys(self, axes, few):
+        """Keys of the legend besides those of senses, a list of their labels."""
+        looks = []
+        if few:
+            look = {"marker": "o", "ls": ":", "ms": _SIZE, "lw": 1.0, "mfc": "white"}
+            looks.append(look | {"label": "few data"})
+        if self.result.seen_alike is not None:
+            looks.append(_CROSS | {"label": _SEEN})
+        for look in looks:
+            axes.plot([], [], **look | {"color": "0.3"})
+        return [look["label"] for look in looks]
+
+    def _columns(self, axes, names, keys):
+        """Two columns, of senses and of other keys, where long names leave room; or None."""
+        longest = max(len(line) for name in names for line in name.split("\n"))
+        others = max(map(len, keys), default=0)
+        room = longest > SHORT and longest + others <= _TWO_COLUMNS
+        if not (keys and self._owned and room and len(keys) <= len(names)):
+            return None
+        for _ in range(len(names) - len(keys)):
+            axes.plot([], [], ls="none", label=" ")
+        return 2
 
     def _chosen(self, genres):
         known = self.result.genres
@@ -315,9 +357,14 @@ def _some_listed(senses):
 
 
 def _called(words):
-    """As many of the first words as have room in a legend."""
-    out = str(words[0])
-    for word in words[1:]:
-        if len(out) + len(word) < _LETTERS:
-            out = f"{out}, {word}"
-    return out
+    """The first words of each sense, of all as many as have room in a legend."""
+    for n in range(min(_WORDS, *map(len, words)), 0, -1):
+        texts = [", ".join(map(str, of[:n])) for of in words]
+        if max(map(len, texts)) <= _LETTERS:
+            break
+    return texts
+
+
+def _styles():
+    """Color, line style and marker of one sense after another."""
+    return zip(cycle(COLORS), cycle(_LINES), cycle(_MARKERS), strict=False)

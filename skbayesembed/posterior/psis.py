@@ -66,15 +66,21 @@ def notes_on_parameters(n_parameters: float, n: int, what: str, instead: str) ->
     ]
 
 
-def warn_of_tails(what: str, good_k: float, instead: str) -> None:
+def warn_of_tails(what: str, good_k: float, instead: str, *, hopeless: bool = False) -> None:
     """Warn that some observations, called ``what``, have a bad Pareto k.
 
     The text has no figures, which are in the result, so that the same line of the user's warns once
-    for several models.
+    for several models. It does not recommend more draws to a ``hopeless`` score, of which the
+    effective parameters are too many.
     """
+    more = "More draws help where k is below 0.7; otherwise "
+    if hopeless:
+        more = (
+            f"The effective parameters are more than {MOST_PARAMETERS:g} per observation, too many "
+            "for leave-one-out by weights, whatever the number of draws: "
+        )
     warn_user(
         f"Some {what} have a Pareto k above {good_k:.2f} (bad_share of the result says how many): "
-        "their leave-one-out densities are unreliable. More draws help where k is below 0.7; "
-        f"otherwise {instead}.",
+        f"their leave-one-out densities are unreliable. {more}{instead}.",
         UserWarning,
     )

@@ -144,12 +144,6 @@ def note_on_lent(both: bool) -> str:
     )
 
 
-def note_on_periods(n: int, what: str) -> str:
-    """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
-    where = "1 period" if n == 1 else f"{n} periods"
-    return f"({what} in {where}: figures there are the prior's extrapolation from other periods)"
-
-
 def units_in_words(n: int, name: str | None = None) -> str:
     """How many units there are, called by the name of their column where it has one.
 

@@ -476,7 +476,12 @@ class Table:
         head, *lines = ("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
         lines = self._under_headings(lines, shown, cut)
         top = [] if self._title() is None else [self._title()]
-        return "\n".join([*top, *([head] if head else []), *lines, *self._notes()])
+        notes = [*self._notes(), *([] if cut is None else self._notes_on_cut(len(shown)))]
+        return "\n".join([*top, *([head] if head else []), *lines, *notes])
+
+    def _notes_on_cut(self, n_shown: int) -> list[str]:
+        """Lines below a table of which only some rows are shown."""
+        return []
 
     def _shown(self, max_rows):
         """Rows to be printed, and the place among them where others are left out (or None)."""
@@ -536,7 +541,8 @@ class Table:
                 )
                 parts.append(f"<tr>{cells}</tr>")
         parts.append("</table>")
-        return "\n".join([*parts, *(f"<p>{escape(note)}</p>" for note in self._notes())])
+        notes = [*self._notes(), *([] if cut is None else self._notes_on_cut(len(shown)))]
+        return "\n".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
 
 
 def first_printed(texts: Iterable[str]) -> list[str]:

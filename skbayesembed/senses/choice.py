@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from scipy.special import logsumexp
 
 from ..common.power import POWER_GRID, best_power
 from ..common.random import generators
-from ..common.trial import current
+from ..common.trial import current, duration, say_line
 from ..inference import checkpoint
 from ..inference.mode_mass import Walker
 from ..inference.threads import OneBlasThread
@@ -90,6 +91,13 @@ def choose(estimator, training, prior, seeds):
             find_modes(there, estimator.n_senses, prior, of_split, **options)
         return None
     checks: dict[float, float] = {}
+    begun = time.monotonic()
+    if estimator.verbose:
+        say_line(
+            f"likelihood_power='auto': {len(POWER_GRID)} powers are tried before the fit, each by "
+            f"a search from {_STARTS} starts and a chain of {_WARMUP + _DRAWS * _BETWEEN} moves on "
+            f"{there.n_snippets:,} snippets"
+        )
 
     def score(power, _):
         here = replace(prior, likelihood_power=power)
@@ -101,7 +109,12 @@ def choose(estimator, training, prior, seeds):
         # works of snippets held out are others
         value = float(read(_places(held, None)).log_predictive().mean())
         if estimator.verbose:
-            print(f"power {power:g}: held out {value:.4g}, p-value {checks[power]:.2g}")
+            n, of = len(checks), len(POWER_GRID)
+            left = (time.monotonic() - begun) * (of - n) / n
+            say_line(
+                f"likelihood_power {power:g} ({n} of {of} powers): held out {value:.4g}, p-value "
+                f"{checks[power]:.2g}{f', about {duration(left)} left' if n < of else ''}"
+            )
         return value
 
     # the stages of these searches are none of the fit's

@@ -388,7 +388,8 @@ class DiSCSenseModel(
         ----------
         X : (n_snippets, n_words) counts, list of str or list of lists of str
             Snippets without the word itself, as a count matrix (sparse, dense, DataFrame), as
-            strings or as token lists. A snippet may be empty.
+            strings or as token lists. A snippet may be empty. Counts are whole: ``fit`` warns of
+            weights, such as those of TF-IDF, with which intervals mean nothing.
         y : array-like of shape (n_snippets,), optional
             Known senses, integers from 0 to ``n_senses - 1``; -1 or NaN where unknown. In a
             `Pipeline` that ends in a classifier, the classifier's ``y`` arrives here.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import as_floats
+from ..common.checks import as_floats, check_not_iterator
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
@@ -146,6 +146,7 @@ def training_data(estimator, X, y, times, genres, units=None):
 def places(estimator, X, times, genres, units=None):
     """`Places` of snippets for a fitted estimator."""
     counts = known_counts(estimator, X)
+    _warn_of_fractions(counts)
     return placed(estimator, counts, times, genres, units)
 
 
@@ -246,6 +247,7 @@ def _read(estimator, X):
     kind = input_kind(X)
     if kind == "counts":
         counts, names = named_matrix(estimator, X)
+        _warn_of_fractions(counts)
         columns = frequent_columns(estimator, counts)
         return counts[:, columns], names[columns], columns
     if estimator.feature_names is not None:
@@ -257,6 +259,19 @@ def _read(estimator, X):
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
     return counts, np.asarray(corpus.words, dtype=str), None
+
+
+def _warn_of_fractions(counts):
+    """Warn of counts that are no whole numbers, which scikit-learn's checks of estimators pass."""
+    fraction = counts.data != np.round(counts.data)
+    if fraction.any():
+        warn_user(
+            f"X has counts that are no whole numbers, such as {counts.data[fraction][0]:.4g}. Each "
+            "word of a snippet is one draw of the model; with weights, such as those of TF-IDF, "
+            "words tell more or less than they do, and probabilities of senses and intervals mean "
+            "nothing. Use raw counts.",
+            UserWarning,
+        )
 
 
 # Periods ----------------------------------------------------------------------------------------
@@ -316,6 +331,7 @@ def period_indices(estimator, times, n):
 
 def _genre_values(genres, n):
     """Labels one by one, after a look at their number and for missing ones."""
+    check_not_iterator("genres", genres)
     try:
         values = np.asarray(genres)
     except ValueError as error:
@@ -433,6 +449,7 @@ def known_senses(y, n, n_senses):
     if y is None:
         return None
     allowed = f"integers from 0 to n_senses - 1 = {n_senses - 1}, or -1 (or NaN) where unknown"
+    check_not_iterator("y", y)
     values = np.asarray(y)
     if values.ndim != 1 or len(values) != n:
         raise ValueError(

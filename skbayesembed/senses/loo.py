@@ -20,7 +20,7 @@ from ..posterior.datatree import (
     log_prior_of_stats,
     with_draws,
 )
-from ..posterior.psis import notes_on_parameters, smoothed_weights, warn_of_tails
+from ..posterior.psis import MOST_PARAMETERS, notes_on_parameters, smoothed_weights, warn_of_tails
 from ..posterior.results import Result, mixed, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
@@ -59,13 +59,15 @@ def loo(estimator, places, labels):
     good_k = min(1.0 - 1.0 / np.log10(n_chains * n_draws), 0.7)
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
+    p_loo = float(np.sum(lpd - elpd))
     if bad.any():
-        warn_of_tails("snippets", good_k, _instead(estimator))
+        hopeless = p_loo > MOST_PARAMETERS * rows.size
+        warn_of_tails("snippets", good_k, _instead(estimator), hopeless=hopeless)
     found = titled(
         "PSIS-LOO",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
-        p_loo=float(np.sum(lpd - elpd)),
+        p_loo=p_loo,
         pointwise=elpd,
         pareto_k=pareto_k,
         good_k=good_k,
@@ -76,7 +78,7 @@ def loo(estimator, places, labels):
         **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
-    return _noting_parameters(estimator, found, found.p_loo)
+    return _noting_parameters(estimator, found, p_loo)
 
 
 def _instead(estimator):

@@ -29,6 +29,7 @@ from .prevalences import (
 )
 from .shares import SenseShares, predict_shares
 from .verdicts import (
+    already_above,
     change_seen,
     few_in_periods,
     note_on_change_seen,
@@ -38,10 +39,6 @@ from .verdicts import (
     sentence_on_emergence,
     verdict_on_change,
 )
-
-# Below the table of `emergence`, where the first period has a probability that is worth a word.
-_ALREADY = "({}: already above in the first period of the data; since when is not known)"
-_TELLING = 0.01
 
 
 def prevalence_draws(estimator, senses, genre, units="all"):
@@ -229,7 +226,7 @@ class PrevalenceReadingMixin:
             Number, or name from `name_senses`. The prevalences of a list of senses are added up:
             if a fit divides one sense of the word between two, ask for both together.
         start, end : number, date or str
-            Times in the two periods, or their labels.
+            Times in the two periods, the earlier first, or their labels.
         genre : label, optional
             One of ``genres_``. By default prevalences are averaged over genres, weighted by their
             shares of all training snippets; the weights are the same in both periods.
@@ -254,22 +251,21 @@ class PrevalenceReadingMixin:
 
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
             ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
-            when the result is about other units than these, so that it is largely what the prior
-            infers from other periods; else ``"rose"`` if the whole interval is above zero,
-            ``"fell"`` if it is below, and ``"not decided"`` otherwise. ``sentence`` puts it in
-            words, to be copied. Tables and sentences say "probably rose" or "probably fell" if the
-            probability of it is below 0.975 (:ref:`how_sure`, step 6). If zero is within two Monte
-            Carlo errors of the end that decides, the verdict depends on the draws, and ``sentence``
-            and a line below the table say so. So they do where a skewed posterior has a probability
-            of a side of 0.95 or more (with ``prob=0.9``), and an interval that holds zero: the
-            verdict goes by the interval.
+            when the result is about other units than these, so that it rests mostly on neighboring
+            periods; else ``"rose"`` if the whole interval is above zero, ``"fell"`` if it is below,
+            and ``"not decided"`` otherwise. ``sentence`` puts it in words, to be copied. Tables and
+            sentences say "probably rose" or "probably fell" if the probability of it is below 0.975
+            (:ref:`how_sure`, step 6). If zero is within two Monte Carlo errors of the end that
+            decides, the verdict depends on the draws, and ``sentence`` and a line below the table
+            say so. So they do where a skewed posterior has a probability of a side of 0.95 or more
+            (with ``prob=0.9``), and an interval that holds zero: the verdict goes by the interval.
 
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre, both times are in one period, ``units``
-            needs units that ``fit`` was not given, or there is one sense only, whose prevalence is
-            always 1.
+            If there is no such sense, period or genre, both times are in one period, ``end`` is
+            before ``start``, ``units`` needs units that ``fit`` was not given, or there is one
+            sense only, whose prevalence is always 1.
 
         Examples
         --------
@@ -376,12 +372,13 @@ class PrevalenceReadingMixin:
         name = together(given_names(self.posterior_, "sense"), "sense", senses)
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
-        early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        early += few_in_periods(self, None if genre is None else genre_index(self, genre), units)
+        few = few_in_periods(self, None if genre is None else genre_index(self, genre), units)
         asked = {"sense": name, "threshold": threshold}
         asked |= {} if genre is None else {"genre": genre}
-        found = self._result(entries, title, {"period": periods}, None, units, early, asked=asked)
+        found = self._result(entries, title, {"period": periods}, None, units, few, asked=asked)
         found.sentence = sentence_on_emergence(found)
+        if already := already_above(found):
+            found._noting(f"({already})")
         if found.source == "point":
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")

@@ -27,6 +27,7 @@ from .verdicts import (
     advice_on_seen,
     few_data,
     note_on_few,
+    rests_on,
     snippets_in_words,
     units_of_cells,
 )
@@ -61,8 +62,8 @@ class Prevalences(Table):
     interval : ndarray of shape (n_senses, n_genres, n_periods, 2)
         Highest density intervals.
     n_snippets : ndarray of shape (n_genres, n_periods)
-        Number of training snippets. Where there are few or none, the intervals are largely what the
-        prior infers from the neighboring periods.
+        Number of training snippets. Where there are few or none, the intervals rest mostly on
+        neighboring periods.
     genres : list of str
     periods : list
         Labels of the periods.
@@ -100,7 +101,7 @@ class Prevalences(Table):
         Numbers of the senses, or names if they were given; ``"0 + 2"`` for two together.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units when the prevalence is about
-        other units than these. Figures mark these cells as resting on the prior.
+        other units than these. Figures mark these cells as resting on others.
 
     Examples
     --------
@@ -174,11 +175,11 @@ class Prevalences(Table):
         genre = "" if len(self.genres) == 1 else f" in {self.genres[g]}"
         of = "" if self.units is None else f" ({_OF_WORKS[self.units]})"
         units = None if self.n_units is None else self.n_units[g, t]
-        prior = ", largely the prior's extrapolation from other periods" if self.few[g, t] else ""
+        mostly = f", which rests mostly on {rests_on(len(self.periods))}" if self.few[g, t] else ""
         name = together(self.names, "sense", [k] if self.rows is None else self.rows[k])
         text = (
             f"The prevalence of {name}{genre} in {self.periods[t]}{of} is "
-            f"{estimate(found, self.source, self.prob)}{prior}. The data are "
+            f"{estimate(found, self.source, self.prob)}{mostly}. The data are "
             f"{snippets_in_words(self.n_snippets[g, t], units, self.units_name)}"
         )
         return ended(text, self.source, found=self)
@@ -215,7 +216,13 @@ class Prevalences(Table):
             notes.insert(0, _BOTH_MEANS)
         of_units = self.n_units is not None and self.units != "seen"
         notes += note_on_means(self.mean, self.interval)
-        return notes + note_on_few(self.few, of_units, len(self.genres) > 1)
+        genres = self.genres if len(self.genres) > 1 else None
+        return notes + note_on_few(self.few, of_units, self.periods, genres)
+
+    def _notes_on_cut(self, n_shown):
+        return [
+            f"({n_shown} of {self.mean.size} rows: to_string(None) prints all, to_frame() has them)"
+        ]
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape

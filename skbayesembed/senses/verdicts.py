@@ -11,7 +11,6 @@ from ..posterior.sources import (
     from_units,
     is_unmixed,
     later_name,
-    note_on_periods,
 )
 from ..posterior.summary import hdi_interval
 
@@ -20,6 +19,10 @@ from ..posterior.summary import hdi_interval
 FEWEST_SNIPPETS = 10
 # Probability from which on a further period is named as a first one.
 _WORTH = 0.1
+# Probability from which on it is said that a prevalence may have been above before the data begin.
+_TELLING = 0.05
+# Cells with next to no data that a line names.
+_CELLS_NAMED = 4
 # Of units seen, in sentences; what tables call them, by snippet.
 _BY_SNIPPET = " In the units seen, by their snippets,"
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
@@ -90,30 +93,52 @@ def few_data(n_snippets, n_units, units):
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
-def note_on_few(few, of_units, of_genre):
+def rests_on(n_periods):
+    """What a prevalence rests on mostly where there are next to no data."""
+    return "neighboring periods" if n_periods > 1 else "the prior"
+
+
+def note_on_few(few, of_units, periods, genres=None):
     """Line below a table on periods with next to no data, a list; none where there are no such.
 
     Parameters
     ----------
-    few : ndarray of bool
+    few : ndarray of bool of shape (n_genres, n_periods)
         As of `few_data`.
     of_units : bool
         Whether units count.
-    of_genre : bool
-        Whether data are those of one genre.
+    periods : list
+        Labels.
+    genres : list of str, optional
+        Labels, where data are those of single genres.
     """
-    n = np.count_nonzero(few)
+    cells = np.argwhere(few).tolist()
+    if not cells:
+        return []
+    names = [_cell(periods[t], None if genres is None else str(genres[g])) for g, t in cells]
+    more = len(names) - _CELLS_NAMED
+    named = ", ".join(names[:_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
     what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
-    return [note_on_periods(n, what + (" of a genre" if of_genre else ""))] if n else []
+    where = f"{len(cells)} {'period' if genres is None else 'cell'}{'s' if len(cells) > 1 else ''}"
+    where += "" if genres is None else " of genre and period"
+    return [f"({what} in {where}, {named}: figures there rest mostly on {rests_on(len(periods))})"]
+
+
+def _cell(period, genre):
+    """Name of a cell of genre and period, or of a period."""
+    if genre is None:
+        return str(period)
+    return f"{period} of genre {genre}" if genre.isdigit() else f"{period} {genre}"
 
 
 def few_in_periods(estimator, genre, units):
     """Line on periods with next to no data, of all genres together or of the one at a place."""
-    periods = range(estimator._cells.shape[1])
-    found = seen_in(estimator, periods, genre)
+    labels = list(estimator.periods_.labels)
+    found = seen_in(estimator, range(len(labels)), genre)
     n_units = found.get("units")
     few = few_data(found["snippets"], n_units, units)
-    return note_on_few(few, n_units is not None and units != "seen", genre is not None)
+    genres = None if genre is None else [estimator.genres_[genre]]
+    return note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
 
 
 def verdict_on_change(found, units, interval=None):
@@ -225,7 +250,8 @@ def sentence_on_change(found, sense, genre, periods):
         text += f"not decided ({proba})"
     elif verdict == NO_DATA:
         text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
-        text += f"the prior makes the change {change}"
+        text += f"the model, from neighboring periods mostly, makes the change {change}, an "
+        text += "extrapolation"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
     text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods)}"
@@ -250,12 +276,23 @@ def sentence_on_emergence(found):
         named = (f"{found.periods[k]} ({chance(found.proba[k])})" for k in others)
         text += f", then {', '.join(named)}"
     text += f"; with {chance(never)} there is none"
-    if best == 0:
-        text += ". It is the first period of the data; since when is not known"
     return _on_periods(text, found)
 
 
+def already_above(found):
+    """What to say of `emergence` where the first period of the data may be the answer, or none."""
+    first, others = found.proba[0], max(found.proba[1:].max(initial=0.0), found.never)
+    if first < min(_TELLING, others):
+        return ""
+    return (
+        f"if it is {found.periods[0]}, the first period of the data, the prevalence was above "
+        "already, and since when is not known"
+    )
+
+
 def _on_periods(text, found):
+    already = already_above(found)
+    text += f". I{already[1:]}" if already else ""
     # probabilities of periods are no interval
     return ended(text, found.source, found=found).replace("The interval ", "The answer ")
 

@@ -29,6 +29,18 @@ def test_most_frequent_columns():
     assert most_frequent(COUNTS, 9).size == 0
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_counts_that_are_not_finite_are_refused_in_words_of_our_own(value):
+    counts = COUNTS.toarray().astype(float)
+    counts[0, 0] = value
+    with pytest.raises(
+        ValueError, match="X must hold counts >= 0, finite and none missing"
+    ) as seen:
+        named_matrix(BayesianSGNS(), counts)
+    assert "HistGradientBoosting" not in str(seen.value)
+    assert ("NaN" if np.isnan(value) else "infinity") in str(seen.value)
+
+
 def test_columns_without_counts_stay_unless_min_count_asks_for_more():
     estimator = SimpleNamespace(min_count=1, max_features=None)
     assert frequent_columns(estimator, COUNTS).tolist() == [0, 1, 2, 3]

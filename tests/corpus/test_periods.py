@@ -231,6 +231,8 @@ def test_pandas():
         ([[1, 2]], r"one dimension, got shape \(1, 2\)"),
         (5, "one dimension"),
         ([[1], [2, 3]], "list or array of numbers"),
+        ((t for t in [1, 2]), r"got a generator: pass a list, list\(times\)"),
+        (iter([1, 2]), "got a list_iterator: pass a list"),
     ],
 )
 def test_times_that_are_refused(times, match):
@@ -304,6 +306,27 @@ def test_times_outside_are_named(options):
     for outside in (1799, 1901):
         with pytest.raises(ValueError, match=f"times must be from 1800 to 1900.*got {outside};"):
             periods.index([1850, outside])
+
+
+@pytest.mark.parametrize(
+    ("times", "bins", "named"),
+    [
+        (
+            [1946, 2022],
+            [1946, 1990, 2023],
+            r"1946-1989 to 1990-2022; the last one ends at 2023 and ",
+        ),
+        ([1946, 2023], [1946, 1990, 2023], r"1946-1989 to 1990-2023\)"),
+        ([1946, 1990], [1946, 2023], r"1946-2022; the last one ends at 2023 and"),
+    ],
+)
+def test_messages_call_periods_by_their_labels(times, bins, named):
+    periods = Periods.learn(times, bins=bins)
+    with pytest.raises(ValueError, match=rf"from 1946 to 2023, the periods known \({named}"):
+        periods.index([2024])
+    assert periods.index([2023]).tolist() == [len(bins) - 2]
+    with pytest.raises(ValueError, match=r"from 1800 to 1900.5, the periods known, got 1901"):
+        Periods.learn([1800.5, 1830], bins=[1800, 1850, 1900.5]).index([1901])
 
 
 def test_fractions_are_refused_where_periods_are_integers():

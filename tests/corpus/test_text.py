@@ -135,6 +135,8 @@ def test_input_kind_of_pandas():
         (np.zeros((2, 2, 2)), ValueError, "3 dimension"),
         (np.array([["a", "b"]]), TypeError, "2-D array of str"),
         (np.array([["a", "b"]], dtype=object), TypeError, "2-D array of str"),
+        (np.array([["1", "2"]]), TypeError, r"numbers that are texts: .* X.astype\(float\)"),
+        (np.array([[1, 2], [0, "x"]], object), TypeError, "got 'x' in row 1, column 1: counts"),
         ({"a": 1}, TypeError, "got a dict, which has no order"),
         ({"a", "b"}, TypeError, "got a set, which has no order"),
         ([{"a": 1}], TypeError, r"X\[0\] is a dict"),

@@ -253,6 +253,10 @@ def test_units_of_a_loader_give_a_fit_their_name():
         ({"genres": [["a", "b"]]}, "genres must have one entry"),
         ({"units": ["a"]}, "units must have one entry"),
         (
+            {"units": (u for u in "ab")},
+            "units must be a list or array, got a generator: pass a list",
+        ),
+        (
             {"units": ["a", None]},
             "units must have a label for every one of the documents, got None at place 1",
         ),

@@ -99,6 +99,9 @@ def test_no_verdict_on_estimates_that_are_not_reliable():
         )
         assert ("bad k above 2 %" in text) == (one["bad_share"] == 0.13)
         assert "more than 0.2 effective parameters per observation)" in text
+    few = {"bad_share": 0.004, "p_loo": 1.0}
+    text = repr(compare_models({"a": result(a, **few), "b": result(b, **large)}))
+    assert "<0.01" in text.splitlines()[1] and "0.00" in text.splitlines()[2]
     # means over units have no Pareto shapes
     units = {
         n: Bunch(elpd=x.mean(), se=0.1, pointwise=x / 50, scores=x)

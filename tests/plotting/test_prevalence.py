@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
@@ -72,10 +73,10 @@ def test_periods_without_snippets_are_hollow(senses):
     display = PrevalenceDisplay.from_estimator(senses)
     empty = senses.prevalence_info().n_snippets == 0
     assert empty[:, 1].all()
-    assert "(fewer than 10 snippets of a genre in 2 periods: figures there" in repr(
-        senses.prevalence_info()
-    )
     labels = senses.periods_.labels
+    cells = ", ".join(f"{labels[1]} {genre}" for genre in senses.genres_)
+    where = f"(fewer than 10 snippets in 2 cells of genre and period, {cells}: figures there rest"
+    assert where in repr(senses.prevalence_info())
     change = senses.prevalence_change(0, labels[0], labels[1])
     assert change.verdict == "no data" and change.snippets[1] == 0 < change.snippets[0]
     assert "There are too few data to say" in change.sentence and str(labels[1]) in change.sentence
@@ -142,12 +143,65 @@ def test_units_seen_are_crosses(senses):
         assert cross.get_marker() == "x" and cross.get_ls() == "None"
         assert cross.get_color() == display.lines_[g][0].get_color()
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels.count("units seen, each counted once") == 1
+    assert labels.count("units seen") == 1
     assert "outside" not in display.axes_[-1].get_xlabel()
     many = {"n_units": np.full(table.n_snippets.shape, 9), "n_draws": 9}
     interval = np.repeat(table.mean[..., None], 2, axis=-1) + [-0.01, 0.01]
     display = PrevalenceDisplay.from_result(replace(found, interval=interval, **many), senses=[1])
     assert "crosses outside bands" in display.axes_[-1].get_xlabel()
+
+
+def uprights(axes):
+    return [one for one in axes.collections if isinstance(one, LineCollection)]
+
+
+def test_a_single_period_has_upright_intervals():
+    made = make_senses(60, 20, n_senses=3, n_periods=1, random_state=0)
+    options = {"solver": "laplace", "n_starts": 2, "draws": 60, "random_state": 0}
+    model = DiSCSenseModel(3, **options).fit(made.counts, times=np.full(60, 2000))
+    display = PrevalenceDisplay.from_estimator(model)
+    intervals = model.prevalence_interval()[:, 0, 0]
+    for line, made, interval in zip(
+        display.lines_[0], uprights(display.ax_), intervals, strict=True
+    ):
+        (segment,) = made.get_segments()
+        np.testing.assert_allclose(segment[:, 1], interval)
+        assert segment[0, 0] == line.get_xdata()[0]
+    assert len({line.get_xdata()[0] for line in display.lines_[0]}) == 3
+    assert display.ax_.get_xlim() == (1999.5, 2000.5)
+    assert [tick.get_text() for tick in display.ax_.get_xticklabels()] == ["2000"]
+    assert display.ax_.get_legend().get_title().get_text().startswith("90 % interval")
+
+
+def test_a_period_with_data_between_others_without_has_an_upright_interval(senses):
+    table = senses.prevalence_info()
+    n = np.array([[30, 0, 30, 0], [0, 30, 30, 0]])
+    display = PrevalenceDisplay.from_result(replace(table, n_snippets=n))
+    lone, none = ([made.get_segments() for made in uprights(axes)] for axes in display.axes_)
+    assert none == []
+    for k, segments in enumerate(lone):
+        ends = np.array([segment[:, 1] for segment in segments])
+        np.testing.assert_allclose(ends, table.interval[k, 0, [0, 2]])
+
+
+def test_senses_are_told_apart_without_colors(three_senses):
+    lines = PrevalenceDisplay.from_estimator(three_senses).lines_[0]
+    assert len({(line.get_marker(), line.get_linestyle()) for line in lines}) == 3
+    assert len({line.get_marker() for line in lines}) == 3
+    words = [line.get_label().count(", ") for line in lines]
+    assert words == [2, 2, 2]
+
+
+def test_senses_and_other_keys_have_a_column_each(senses):
+    table = senses.prevalence_info()
+    display = PrevalenceDisplay.from_result(table, names=["a sense with a name", "b"])
+    display.figure_.draw_without_rendering()
+    texts = display.ax_.get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["a sense with a name", "b", "few data", " "]
+    boxes = [text.get_window_extent() for text in texts]
+    assert boxes[2].x0 > boxes[0].x1 and boxes[2].y0 == pytest.approx(boxes[0].y0, abs=3)
+    long = PrevalenceDisplay.from_result(table, names=["a sense that has a very long name", "b"])
+    assert len(long.ax_.get_legend().get_texts()) == 3
 
 
 def test_axes_can_be_given(senses):

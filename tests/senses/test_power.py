@@ -94,13 +94,18 @@ def test_comparisons_know_the_power(made, tmp_path):
 # of map with units there is a warning that is tested elsewhere
 @pytest.mark.filterwarnings("ignore:solver='map' makes the differences")
 @pytest.mark.parametrize("copies", [1, pytest.param(4, marks=pytest.mark.slow)])
-def test_what_is_held_out_chooses(made, copies, monkeypatch):
+def test_what_is_held_out_chooses(made, copies, monkeypatch, capsys):
     """Snippets in which every word stands four times know less than their length says."""
     monkeypatch.setattr(choice, "POWER_GRID", (0.02, 1.0))
     monkeypatch.setattr(choice, "_DRAWS", 40)
     works = {"units": np.arange(200) // 10} if copies == 1 else {}
     model = DiSCSenseModel(2, likelihood_power="auto", solver="map", n_starts=2, random_state=0)
-    model.fit(copies * made.counts, times=made.times, **works)
+    model.set_params(verbose=copies == 1).fit(copies * made.counts, times=made.times, **works)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "likelihood_power" in line]
+    assert len(lines) == (3 if copies == 1 else 0)
+    if lines:
+        assert "2 powers are tried before the fit, each by a search from 4 starts" in lines[0]
+        assert "0.02 (1 of 2 powers): held out" in lines[1] and lines[1].endswith(" left")
     scores, checks = model.likelihood_power_scores_, model.likelihood_power_checks_
     assert list(scores) == list(checks) == [0.02, 1.0]
     assert model.likelihood_power_ == max(scores, key=scores.get) == (1.0 if copies == 1 else 0.02)

@@ -15,11 +15,17 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.deciding import errors_of, hangs_on_draws
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
+from skbayesembed.posterior.results import About, Result
 from skbayesembed.posterior.sentences import estimate
 from skbayesembed.posterior.sources import note_on_means
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.senses.info import lasting_of, overlaps_of
-from skbayesembed.senses.verdicts import sentence_on_change
+from skbayesembed.senses.verdicts import (
+    already_above,
+    note_on_few,
+    sentence_on_change,
+    sentence_on_emergence,
+)
 from tests.helpers.extras import optional
 
 # the simulated snippets have some
@@ -196,11 +202,9 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     np.testing.assert_allclose(found.mean, change.mean())
     np.testing.assert_allclose(found.interval, hdi_interval(change, prob=0.8))
     assert found.prob_increase == np.mean(change > 0)
-    back = fitted.prevalence_change(1, "1825-1834", 1810, genre=genre)
-    np.testing.assert_allclose(back.mean, -change.mean())
     of_genre = np.ones(N, bool) if genre is None else snippets.genres == 1
     place = np.bincount(snippets.times[of_genre], minlength=3)
-    assert found.snippets == (place[0], place[2]) == back.snippets[::-1] and "works" not in found
+    assert found.snippets == (place[0], place[2]) and "works" not in found
     low, high = found.interval
     assert found.verdict == ("rose" if low > 0 else "fell" if high < 0 else "not decided")
     assert found.verdict in found.sentence
@@ -247,8 +251,12 @@ def test_emergence(fitted, truth, snippets, genre):
     assert fitted.emergence(0, 0.0).proba.tolist() == [1, 0, 0]
     for high in (0.0, threshold, 1.0):
         found = fitted.emergence(0, high, genre=genre)
-        said = "(1805-1814: already above in the first period" in repr(found)
-        assert said == (found.proba[0] >= 0.01)
+        already = (
+            "f it is 1805-1814, the first period of the data, the prevalence was above already"
+        )
+        p, others = found.proba[0], max(found.never, *found.proba[1:])
+        for text in (repr(found), found.sentence):
+            assert (already in text) == (p >= 0.05 or p >= others)
     assert fitted.emergence(0, 1.0).never == 1
     assert "fewer than 10" not in repr(fitted.emergence(0, 0.5))
     # draws cannot tell that it is certain
@@ -257,12 +265,58 @@ def test_emergence(fitted, truth, snippets, genre):
     sure = fitted.emergence(0, 0.0, genre=genre).sentence
     assert sure.startswith(
         f"The first period in which the prevalence of sense 0{where} is above 0 is most probably "
-        "1805-1814 (P > 0.99); with P < 0.01 there is none. It is the first period of the data;"
+        "1805-1814 (P > 0.99); with P < 0.01 there is none. If it is 1805-1814, the first period "
+        "of the data, the prevalence was above already, and since when is not known. "
     )
     none = fitted.emergence(0, 1.0, genre=genre).sentence
     assert none.startswith(
         f"Most probably the prevalence of sense 0{where} is never above 1 (P > 0.99); the "
     )
+
+
+def test_what_is_said_of_the_first_period_of_the_data():
+    about = About("first period in which the prevalence is above 0.2", source="posterior")
+    for first, second, never, said in (
+        (0.01, 0.98, 0.01, False), (0.05, 0.9, 0.05, True), (0.04, 0.03, 0.93, False),
+        (0.5, 0.4, 0.1, True),
+    ):  # fmt: skip
+        entries = {"proba": np.array([first, second]), "never": never, "periods": [1810, 1820]}
+        found = Result(entries, about)
+        assert bool(already_above(found)) == said
+        assert ("If it is 1810, the first period" in sentence_on_emergence(found)) == said
+
+
+def test_periods_are_asked_for_in_their_order(fitted):
+    with pytest.raises(ValueError, match="start must be before end, got 1825-1834 as start and 18"):
+        fitted.prevalence_change(0, 1830, 1810)
+
+
+def test_cells_with_few_data_are_named():
+    few = np.ones((2, 3), bool)
+    periods, genres = ["1st century", "2nd century", "3rd century"], ["narrative", "other"]
+    (line,) = note_on_few(few, False, periods, genres)
+    assert line == (
+        "(fewer than 10 snippets in 6 cells of genre and period, 1st century narrative, 2nd "
+        "century narrative, 3rd century narrative, 1st century other and 2 more: figures there "
+        "rest mostly on neighboring periods)"
+    )
+    (line,) = note_on_few(few[:1, :1], True, periods[:1])
+    assert line == (
+        "(fewer than 10 snippets or 3 units in 1 period, 1st century: figures there rest mostly on "
+        "the prior)"
+    )
+    (line,) = note_on_few(few[:1, :1], False, [1900], ["0"])
+    assert "in 1 cell of genre and period, 1900 of genre 0:" in line
+    assert note_on_few(~few, True, periods, genres) == []
+
+
+def test_long_tables_say_how_to_see_all(fitted, monkeypatch):
+    table = fitted.prevalence_info()
+    n = table.mean.size
+    cut = f"(2 of {n} rows: to_string(None) prints all, to_frame() has them)"
+    assert cut in table.to_string(2) and "to_frame" not in table.to_string(None)
+    monkeypatch.setattr(type(table), "_max_rows", 2)
+    assert cut in table._repr_html_() and cut in repr(table)
 
 
 def test_changes_of_a_point_estimate_have_no_probability(snippets):
@@ -276,7 +330,8 @@ def test_changes_of_a_point_estimate_have_no_probability(snippets):
     assert "above 0.01 is 1805-1814 (a point estimate)" in first.sentence
     assert "above 0.01 is 1805-1814 (a point estimate)" in repr(first)
     # of the last period there are no data
-    assert "fewer than 10 snippets in 1 period: figures there" in repr(first)
+    named = "(fewer than 10 snippets in 1 period, 1835-1844: figures there rest mostly on neighb"
+    assert named in repr(first)
 
 
 def test_questions_about_one_sense_are_refused(snippets):

@@ -14,7 +14,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
-from skbayesembed.posterior.psis import notes_on_parameters
+from skbayesembed.posterior.psis import notes_on_parameters, warn_of_tails
 from skbayesembed.posterior.results import About, Result, ResultTable
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
@@ -215,6 +215,11 @@ def test_too_many_effective_parameters_are_told(fitted):
         found = fitted.loo(DATA.counts, **GIVEN)
     told = "effective parameters per snippet, above 0.2: elpd is not reliable" in repr(found)
     assert told == (found.p_loo > 0.2 * found.n_snippets)
+    with pytest.warns(UserWarning, match="otherwise use score"):
+        warn_of_tails("snippets", 0.7, "use score")
+    with pytest.warns(UserWarning, match="whatever the number of draws: use score") as caught:
+        warn_of_tails("snippets", 0.7, "use score", hopeless=True)
+    assert "More draws" not in str(caught[0].message)
     (line,) = notes_on_parameters(120.0, 90, "snippet", "use score")
     assert line.startswith("(1.3 effective parameters per snippet") and "use score)" in line
     assert notes_on_parameters(18.0, 90, "snippet", "use score") == []
@@ -569,7 +574,7 @@ def test_few_snippets_and_few_units_are_no_data(fitted):
     some = replace(table, n_snippets=np.array([[9, 30], [30, 30]]), n_units=np.full((2, 2), 3))
     np.testing.assert_array_equal(some.few, [[True, False], [False, False]])
     assert replace(some, n_units=np.full((2, 2), 2)).few.all()
-    assert "fewer than 10 snippets or 3 units of a genre in 1 period" in repr(some)
+    assert "fewer than 10 snippets or 3 units in 1 cell of genre and period, " in repr(some)
 
 
 def test_emergence_in_a_new_unit_of_a_point_estimate():
