@@ -65,6 +65,14 @@ def resampled(documents, ranked, rng):
         yield [ranked[i] for i in other.tolist()]
 
 
+def text_of(path, n_copies):
+    """Yield the documents of a text and of its copies."""
+    ranked = list(build_vocabulary(articles(path), min_count=1).words)
+    yield from articles(path)
+    for copy in range(1, n_copies):
+        yield from resampled(articles(path), ranked, np.random.default_rng(copy))
+
+
 def in_parts(documents):
     """Yield lists of `PART` documents."""
     part = []
@@ -152,19 +160,13 @@ def main():
     }
     if args.iterations:
         compile_kernels(options)
-    ranked = list(build_vocabulary(articles(path), min_count=1).words)
-
-    def text():
-        yield from articles(path)
-        for copy in range(1, args.copies):
-            yield from resampled(articles(path), ranked, np.random.default_rng(copy))
-
     stages = Stages()
     vocabulary = sum(
-        build_vocabulary(part, min_count=1, max_features=args.words) for part in in_parts(text())
+        build_vocabulary(part, min_count=1, max_features=args.words)
+        for part in in_parts(text_of(path, args.copies))
     )
     stages.end("vocabulary")
-    shard = sum(count_pairs(part, vocabulary) for part in in_parts(text()))
+    shard = sum(count_pairs(part, vocabulary) for part in in_parts(text_of(path, args.copies)))
     stages.end("counts")
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
     if args.iterations == 0:

@@ -63,14 +63,14 @@ CORPORA = {
 }
 
 
-def posterior(name):
+def posterior(name, precision=PRECISION):
     """The model of a corpus, with the default counts."""
     source, size, components = CORPORA[name]
     texts, min_count = source() if size is None else source(size)
     estimator = BayesianSGNS(components, min_count=min_count, random_state=0)
     seeds = spine.seeds_of(estimator, ROOM)
     counts = training_data(estimator, texts, seeds["counts"]).counts
-    return SGNSModel(pair_table(counts), components, PRECISION)
+    return SGNSModel(pair_table(counts), components, precision)
 
 
 def of_package(model, rng, tol=1e-8, max_iter=2000):

@@ -1,6 +1,8 @@
 """How far answers are from those at the mode, by where the search for it ends.
 
     SKBAYESEMBED_DATA=... python benchmarks/mode_end.py --corpora inaugural "wikipedia 10000"
+    SKBAYESEMBED_DATA=... python benchmarks/mode_end.py --corpora "wikipedia x 10" \
+        --precision 4 --tol 1e-8
 
 A search goes on to ``--tol`` and keeps its points; the last one is taken for the mode. For every
 fifth iteration a line says what the ten before it gained, for each parameter, and how far 1,000
@@ -16,10 +18,12 @@ import argparse
 import time
 
 import numpy as np
-from mode import CORPORA, PRECISION, articles, posterior
+from large_text import TEXT, in_parts, text_of
+from mode import CORPORA, articles, posterior
 from scipy.special import expit
-from split_halves import vocabulary, wikipedia
+from split_halves import DATA, vocabulary, wikipedia
 
+from skbayesembed import build_vocabulary, count_pairs
 from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.chains import Workers
 from skbayesembed.inference.mode import find_mode
@@ -34,6 +38,16 @@ def whole(n_words):
     return vocabulary(wikipedia(1e9)[0], n_words)[1], 1
 
 
+def copies(n_words):
+    """The hundred million tokens of benchmarks/large_text.py."""
+    words = sum(
+        build_vocabulary(part, min_count=1, max_features=n_words)
+        for part in in_parts(text_of(DATA / TEXT, 10))
+    )
+    return sum(count_pairs(part, words) for part in in_parts(text_of(DATA / TEXT, 10))), 1
+
+
+CORPORA |= {"wikipedia x 10": (copies, 50_000, 100)}
 CORPORA |= {"wikipedia 2500": (articles, 2500, 50), "wikipedia 10000": (whole, 10_000, 100)}
 
 
@@ -65,7 +79,8 @@ class Points:
 class Asked:
     """Cosines and logits of pairs of words, and their standard deviations at the mode."""
 
-    def __init__(self, model, vectors):
+    def __init__(self, model, vectors, precision):
+        self._precision = precision
         n, rng = model.pairs.observations(0), np.random.default_rng(1)
         drawn = rng.choice(model.n_words, (2, _ASKED // 2), p=n / n.sum())
         self.pairs = np.hstack([drawn, rng.integers(model.n_words, size=drawn.shape)])
@@ -99,7 +114,7 @@ class Asked:
         n = self._n(w, w + 1)[0][0]
         proba = expit(alpha @ rho[w])
         weighted = alpha * (n * proba * (1.0 - proba))[:, None]
-        return np.linalg.inv(weighted.T @ alpha + PRECISION * np.eye(alpha.shape[1]))
+        return np.linalg.inv(weighted.T @ alpha + self._precision * np.eye(alpha.shape[1]))
 
     def apart(self, vectors):
         """Root mean squares and maxima, of cosines and of logits."""
@@ -115,18 +130,19 @@ def main():
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpora", nargs="+", choices=list(CORPORA), default=["inaugural"])
+    parser.add_argument("--precision", type=float, default=1.0)
     parser.add_argument("--tol", type=float, default=1e-11)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     for name in options.corpora:
-        model = posterior(name)
+        model = posterior(name, options.precision)
         with OneBlasThread(), Workers(options.jobs) as run, Points() as points:
             start = model.pack(spectral_start(model, np.random.default_rng(0), run))
             theta, facts = find_mode(
                 model, start, tol=options.tol, max_iter=3000, warn=False, run=run
             )
         print(f"{name} (V = {model.n_words}, K = {model.n_components}): {facts}")
-        asked = Asked(model, np.stack(list(model.unpack(theta).values())))
+        asked = Asked(model, np.stack(list(model.unpack(theta).values())), options.precision)
         print("iterations  CPU s  gain a parameter  cosines: rms, max  logits: rms, max")
         for n, cpu, gain, vectors in points.kept:
             apart = "  ".join(f"{x:.4f}" for x in asked.apart(vectors.astype(float)))
