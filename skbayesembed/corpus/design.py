@@ -69,9 +69,6 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         a covariate is the same for all, or columns depend linearly on each other and the constant.
     """
     names, design = _named_columns(design, n, what, name)
-    kinds = getattr(design, "dtypes", getattr(design, "dtype", None))
-    if any(getattr(kind, "kind", "") == "M" for kind in np.atleast_1d(np.asarray(kinds, object))):
-        raise _of_dates(name)
     # as truth values and numbers side by side would be objects
     given = design.to_numpy() if hasattr(design, "to_numpy") else design
     if _has_dates(given):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import check_integer, check_not_iterator
+from ..common.checks import check_integer, check_not_iterator, is_numeral
 
 # Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, lists of dates or texts.
 Times = ArrayLike | Sequence[datetime.date] | Sequence[str]
@@ -237,7 +237,7 @@ def _refuse(value, name, i=None):
     if isinstance(value, str | bytes):
         advice = "; convert texts first, " + (
             f"as by np.asarray({name}, dtype=float){_century(value)}"
-            if _is_number(value)
+            if is_numeral(value)
             else f"dates as by {_reading_of(value, name)}, or write them as in '1999-05-03'"
         )
     place = "" if i is None else f" in {name}[{i}]"
@@ -277,7 +277,7 @@ def _read_texts(values, name):
                 )
             continue
         if not _ISO_DATE.fullmatch(value):
-            if _is_number(value) and any(map(_ISO_DATE.fullmatch, values)):
+            if is_numeral(value) and any(map(_ISO_DATE.fullmatch, values)):
                 others = "those before it" if i else "others"
                 raise ValueError(
                     f"{name}[{i}] must be a date, as {others} are, got {value!r}: write it as in "
@@ -289,14 +289,6 @@ def _read_texts(values, name):
         except ValueError as error:
             raise ValueError(f"{name}[{i}] must be a date, got {value!r}: {error}.") from None
     return dates
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _plain_date(value):

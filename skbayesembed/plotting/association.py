@@ -9,7 +9,7 @@ import numpy as np
 
 from ..posterior.sentences import p_value
 from ..posterior.sources import TOO_LITTLE, interval_label
-from ..sgns.weat import permutation_effects
+from ..sgns.weat import AssociationTests, permutation_effects
 from .canvas import COLORS, GREY, Display, can
 from .forests import at
 from .marks import density
@@ -177,7 +177,7 @@ class WEATDisplay(Display):
         True
         """
         found = self.answer
-        if type(found).__name__ == "AssociationTests":
+        if isinstance(found, AssociationTests):
             hint = _OF_SEVERAL.format("table")
             raise TypeError(f"answer must be one of weat, got a table of weats: {hint}.")
         known = list(found) if isinstance(found, Mapping) else found
