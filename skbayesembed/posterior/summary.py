@@ -36,6 +36,9 @@ _ESS = {
 _RESAMPLES, _FEWEST_RESAMPLED = 100, 20
 # With fewer draws in a chain there are no diagnostics.
 _FEWEST_DRAWS = 4
+# Of short runs: standard deviations of what chance gives that R-hat leaves out, and the largest
+# autocorrelation that is told from chains that do not move.
+_CHANCE, _SLOWEST = 2.0, 0.95
 
 
 def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarray:
@@ -187,8 +190,8 @@ def _worth(entries, prob, n_chains):
 def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
     """Rank-normalized split R-hat of draws (chain, draw, ...); see `Posterior.rhat`.
 
-    Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean;
-    not split, as runs are short, and halves of them would differ by autocorrelation alone.
+    Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean,
+    not split, and beyond what autocorrelation and chance give in chains as short as these.
     """
     if n_runs == 1:
         return _by_entry(draws, lambda x: (x.rhat(),))[0]
@@ -196,16 +199,35 @@ def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
 
 
 def _rhat_of_runs(draws, each):
-    """Rank-normalized R-hat of chains (chain, draw, ...), ``each`` of them about one mean."""
+    """Rank-normalized R-hat of chains (chain, draw, ...), ``each`` of them about one mean.
+
+    Beyond what autocorrelation and chance give: means of chains as short as these lie apart though
+    all chains are where they belong (AR(1) of .8, 20 draws each: R-hat would be 1.25).
+    """
     n_chains, n, *shape = draws.shape
     if n < _FEWEST_DRAWS or each < 2:
         return np.full(shape, np.nan)
     ranks = rankdata(draws.reshape(n_chains * n, -1), axis=0)
     z = ndtri((ranks - 0.375) / (n_chains * n + 0.25)).reshape(n_chains, n, -1)
-    inside = z.var(axis=1, ddof=1).mean(axis=0)
     among = z.mean(axis=1).var(axis=0) * each / (each - 1)
     with np.errstate(all="ignore"):
-        return np.sqrt((n - 1) / n + among / inside).reshape(shape)
+        # of the mean of a chain, in units of the variance of a draw
+        share = _time_of_runs(z) / n
+        variance = z.var(axis=1).mean(axis=0) / (1.0 - share)
+        chance = _CHANCE * np.sqrt(2.0 * each / (n_chains * (each - 1)))
+        beyond = np.maximum(among / variance - share * (1.0 + chance), 0.0)
+        return np.sqrt(1.0 + beyond).reshape(shape)
+
+
+def _time_of_runs(z):
+    """Draws that make one independent one, of AR(1) chains (chain, draw, entry) of any means."""
+    n = z.shape[1]
+    about = z - z.mean(axis=1, keepdims=True)
+    lagged = np.sum(about[:, 1:] * about[:, :-1], axis=(0, 1)) / np.sum(about**2, axis=(0, 1))
+    # of a chain about its own mean it is too small by (1 + 3 rho) / n (Kendall 1954)
+    rho = np.clip((n * lagged + 1.0) / max(n - 3, 1), 0.0, _SLOWEST)
+    lags = np.arange(1, n)[:, None]
+    return 1.0 + 2.0 * np.sum((1.0 - lags / n) * rho**lags, axis=0)
 
 
 def ess(draws: np.ndarray, method: str = "bulk", n_runs: int = 1) -> np.ndarray:

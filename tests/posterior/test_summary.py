@@ -41,3 +41,27 @@ def test_thinning_keeps_runs_in_turn():
         few = posterior.thinned(n)["x"]
         np.testing.assert_array_equal(few, np.tile(np.arange(5.0), (2, few.shape[1] // 5)))
         assert few.size <= max(n, 10)
+
+
+def autocorrelated(rho, apart, n_chains=4, n_runs=20, n=20, n_entries=30):
+    """Draws (chain, draw, entry) of AR(1) runs in turn, whose chains lie ``apart``."""
+    rng = np.random.default_rng(1)
+    draws = rng.standard_normal((n_chains, n, n_runs, n_entries))
+    for i in range(1, n):
+        draws[:, i] = rho * draws[:, i - 1] + np.sqrt(1 - rho**2) * draws[:, i]
+    draws += apart * rng.standard_normal((n_chains, 1, n_runs, n_entries))
+    draws += 2 * rng.standard_normal((1, 1, n_runs, n_entries))
+    return draws.reshape(n_chains, n * n_runs, n_entries)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
+def test_short_runs_are_not_blamed_for_their_autocorrelation(rho):
+    """Chains of 20 draws at the right place pass; those a standard deviation apart do not.
+
+    Their R-hat is sqrt(2) but for the allowance for chance: two standard deviations of the spread
+    of means, 2 * sqrt(2 / 60) of a share of at most .37 of the variance.
+    """
+    assert np.mean(rhat(autocorrelated(rho, 0.0), 20) < 1.05) > 0.95
+    found = rhat(autocorrelated(rho, 1.0), 20)
+    np.testing.assert_allclose(found.mean(), np.sqrt(2), atol=0.12)
+    assert np.all(found > 1.15)
