@@ -15,7 +15,7 @@ R_CODE = {"prevalence": 423, "words": 627, "seconds": 169, "draws": 5000, "ess_m
 R_CODE_MIN = R_CODE["ess_min"] * 3600 / (R_CODE["seconds"] * R_CODE["draws"] / 1000)
 # Brier scores of three seeds and of their chains together; cells by its file ``reference_phi.csv``.
 R_CODE_MODES = """The authors' R code, three seeds that do not agree with each other: 0.406, 0.453,
-0.460; their chains pooled 0.422. The bands of the first overlap in 53 of 54 cells.
+0.460; their chains pooled 0.422. Bands of the first overlap in 53 of 54 cells.
 """
 PAPER_BRIER = {
     ("synth_scan_100", "disc"): "0.017",

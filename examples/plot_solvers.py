@@ -4,7 +4,7 @@ One similarity, five solvers
 
 How close are two words? Five solvers answer this for the same model of the same text. Two sample
 the posterior, and two approximate it by Gaussians. The fifth, the MAP, gives a single number, shown
-as a line.
+as a dot.
 """
 
 # %%
@@ -111,9 +111,10 @@ for solver in ("hmc", "vi", "laplace", "map"):
 SimilarityDisplay.from_answers(answers)
 
 figure, right = plt.subplots(figsize=(5, 4), layout="constrained")
-top = 1.1 * max(sds[s].max() for s in ("gibbs", "vi", "laplace"))
+top = 1.1 * max(sds[s].max() for s in ("gibbs", "hmc", "vi", "laplace"))
 right.plot([0, top], [0, top], color="0.7", lw=1)
-for solver in ("vi", "laplace"):
-    right.plot(sds["gibbs"], sds[solver], ".", ms=2, label=solver, rasterized=True)
-right.set(xlabel="sd of a cosine by gibbs", ylabel="by the approximation")
-right.legend(markerscale=5)
+for solver in ("hmc", "laplace", "vi"):
+    right.plot(sds["gibbs"], sds[solver], ".", ms=1, alpha=0.3, label=solver, rasterized=True)
+right.set(xlabel="sd of a cosine by gibbs", ylabel="by another solver")
+for handle in right.legend(markerscale=8).legend_handles:
+    handle.set_alpha(1.0)

@@ -97,7 +97,8 @@ def over_settings(
         with the verdict ``"no data"`` are counted in a separate line and left out of these. The
         senses of each setting are matched to those of the own one by the snippets they are of: a
         note says where they have other numbers or are others, and the sentence in how many
-        settings.
+        settings. With ``own="fitted"``, names of senses (`DiSCSenseModel.name_senses`) go to those
+        that they are matched to, so that ``question`` can ask by name.
 
         Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
         ``"interrupted"``.
@@ -202,11 +203,12 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     if n:
         note_user(f"over_settings: {number_of(n, 'fit')}{about}")
     begun, larger = time.monotonic(), _larger([settings[i] for i in rest])
+    named = None if fitted is None else found[fitted][8]
 
     def job(place):
         one = clone(estimator).set_params(**settings[rest[place]])
         turn = _Turn(place, n, begun, workers, larger)
-        return delayed(_placed)(rest[place], one, X, question, fit_params, turn)
+        return delayed(_placed)(rest[place], one, X, question, fit_params, turn, named)
 
     try:
         for i, answers in _parallel(n_jobs)(map(job, range(n))):
@@ -306,7 +308,7 @@ class _Turn(NamedTuple):
     larger: str
 
 
-def _ask(estimator, X, question, fit_params, turn):
+def _ask(estimator, X, question, fit_params, turn, named=None):
     """What an answer is.
 
     Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units,
@@ -314,7 +316,7 @@ def _ask(estimator, X, question, fit_params, turn):
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
-    fitted.
+    fitted. What numbers may be of there, ``named``, gives its names to a new fit.
     """
     if turn is not None:
         _tell_turn(turn)
@@ -322,10 +324,12 @@ def _ask(estimator, X, question, fit_params, turn):
         with warnings.catch_warnings(record=True) as caught, muted(turn is not None and turn.i > 0):
             warnings.simplefilter("always")
             fitted = estimator if turn is None else _fitted(estimator, X, fit_params)
+            kinds = _kinds_of(fitted, X, fit_params)
+            if named is not None and kinds is not None:
+                _last(fitted)._name_kinds(named.names_for(kinds))
             answer = question(fitted)
         rows = _rows_of(answer)
         source, units = _resting_on(answer, _last(fitted), rows)
-        kinds = _kinds_of(fitted, X, fit_params)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error

@@ -543,3 +543,34 @@ def test_senses_of_two_fits():
     more = SenseKinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
     assert "agree on 70 % of the snippets; its sense 2 is nearest to sense 1 there." in more
     assert own.unlike(SenseKinds(sure[:, :90]), "X") == ""
+
+
+def test_names_of_senses_go_to_those_of_new_fits():
+    kinds = ["river water flood", "money loan account"]
+    texts = [kinds[k] for k in (0, 0, 0, 1, 1)] * 12
+    years = np.repeat([1810, 1811], 30)
+    model = DiSCSenseModel(2, solver="map", n_starts=4, random_state=0).fit(texts, times=years)
+    of_money = int(model.predict(texts, times=years)[-1])
+    model.name_senses({of_money: "loans"})
+
+    def ask(fitted):
+        # by another number there
+        fitted_texts = fitted.predict(["money loan account"], times=[1810])
+        assert fitted.sense_words(1)["sense"][fitted_texts[0]] == "loans"
+        return fitted.prevalence_change("loans", 1810, 1811)
+
+    grid = {"random_state": [1, 2, 3]}
+    table = over_settings(model, texts, ask, grid, own="fitted", times=years)
+    assert np.isfinite(table.mean).all() and len(table) == 4
+
+
+def test_names_for_the_senses_of_another_fit():
+    sure = np.eye(3)[:, np.repeat([0, 1, 2], [50, 30, 20])]
+    own = SenseKinds(sure, np.array(["shore", "1", "loan"]))
+    assert own.names_for(SenseKinds(sure[[2, 0, 1]])) == {0: "loan", 1: "shore"}
+    assert own.names_for(SenseKinds(np.stack([sure[0] + sure[1], sure[2]]))) == {
+        0: "shore",
+        1: "loan",
+    }
+    assert SenseKinds(sure).names_for(own) is None
+    assert own.names_for(SenseKinds(sure[:, :90])) is None

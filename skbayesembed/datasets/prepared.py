@@ -10,6 +10,7 @@ import csv
 import gzip
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,8 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
         ``SKBAYESEMBED_DATA`` names. Columns of ``snippets.csv``: ``words``, row numbers of
         ``vocab.csv`` separated by spaces; ``time`` and ``genre``, integers from 0; ``sense``, an
         integer from 0 or empty; and their names, ``period``, ``genre_name``, ``sense_name``.
-        ``vocab.csv`` has a column ``lemma``.
+        ``vocab.csv`` has a column ``lemma``; of words with the same lemma, the second is called
+        ``lemma_2``, and so on. Files ``vectors_100.npy`` and the like have a row for each word.
 
     Returns
     -------
@@ -107,6 +109,11 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
 
         data : list of list of str
             Words of each snippet.
+        words : list of str
+            All words, in the order of ``vocab.csv``.
+        vectors : dict of int to ndarray of shape (n_words, n_dims)
+            Word vectors, by their number of dimensions; empty if there are none. With 100 of them
+            ``embedding=dict(zip(bunch.words, bunch.vectors[100]))``.
         times, genres : ndarray of int of shape (n_snippets,)
             Time and genre of each snippet.
         senses : ndarray of int of shape (n_snippets,)
@@ -142,10 +149,13 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
             f"of the folder that the environment variable {ENVIRONMENT} names. Snippets of kosmos "
             "with senses are on GitHub, schyanzafar/DiSC."
         )
-    rows, lemmas = columns_of(path / "snippets.csv"), columns_of(path / "vocab.csv")["lemma"]
+    rows = columns_of(path / "snippets.csv")
+    words = _told_apart(columns_of(path / "vocab.csv")["lemma"])
     senses = np.array([int(k) if k else -1 for k in rows["sense"]])
     return Bunch(
-        data=[[lemmas[int(i)] for i in words.split()] for words in rows["words"]],
+        data=[[words[int(i)] for i in listed.split()] for listed in rows["words"]],
+        words=words,
+        vectors={v.shape[1]: v for v in map(np.load, sorted(path.glob("vectors_*.npy")))},
         times=np.array(rows["time"], dtype=np.int64),
         genres=np.array(rows["genre"], dtype=np.int64),
         senses=senses,
@@ -153,6 +163,16 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
         sense_names=_names(rows["sense"], rows["sense_name"]),
         period_names={int(t): p for t, p in zip(rows["time"], rows["period"], strict=True)},
     )
+
+
+def _told_apart(lemmas):
+    """Lemmas of which those that come again have a number."""
+    seen: Counter[str] = Counter()
+    found = []
+    for lemma in lemmas:
+        seen[lemma] += 1
+        found.append(lemma if seen[lemma] == 1 else f"{lemma}_{seen[lemma]}")
+    return found
 
 
 def _names(numbers, names):

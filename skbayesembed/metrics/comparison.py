@@ -186,7 +186,7 @@ class Comparison(Table):
             )
         if (self._n_modes() > 1).any():
             notes.append(
-                "(1 of 2 modes and the like: more than one mode of the posterior matters, and elpd "
+                "('1 of 2 modes': more than one mode of the posterior matters, and elpd "
                 "is that of the one found heaviest; others may rank models otherwise. See modes_)"
             )
         return notes

@@ -64,7 +64,7 @@ _CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
-    THINNED: "(from the draws that were kept, as by save(draws=), not from all that were made: "
+    THINNED: "(from the draws that were kept, as with save(draws=), not from all that were made: "
     "means of all draws differ a little; report() has the diagnostics of all)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
     "sampled, pass units= to fit, with solver='hmc' or 'gibbs')",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob
-from ..posterior.naming import set_names
+from ..posterior.naming import given_names, set_names
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import Result
 from ..posterior.summary import summarise
@@ -302,7 +302,13 @@ class SenseReadingMixin(PrevalenceReadingMixin):
     def _kinds(self, X, *, times=None, genres=None, units=None, **others):
         """The senses by the snippets of ``fit``, for comparisons of fits (`over_settings`)."""
         given = {"times": times, "genres": genres, "units": units}
-        return SenseKinds(self.predict_proba(X, **given).T)
+        names = given_names(self.posterior_, "sense")
+        return SenseKinds(self.predict_proba(X, **given).T, names)
+
+    def _name_kinds(self, names):
+        """Names of senses of another fit (`SenseKinds.names_for`), where it had some."""
+        if names:
+            self.name_senses(names)
 
     def _sense_labels(self):
         return self.posterior_.coords["sense"].tolist()

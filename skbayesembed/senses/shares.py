@@ -93,9 +93,10 @@ def predict_shares(estimator, given, prob, random_state):
     mean, interval = draws.mean(axis=0), hdi_interval(draws, prob=prob)
     names = given_names(estimator.posterior_, "sense")
     table = SenseShares(groups, mean, interval, n_snippets, draws, prob, len(draws), names)
-    return table._resting_on(
-        source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)
-    )
+    told = estimator.units_ is not None
+    # those of units that fit saw are of these alone
+    source = source_of(estimator, of_works=None if told and np.all(seen >= 0) else told)
+    return table._resting_on(source, asides_of(estimator.posterior_))
 
 
 def _number(given):

@@ -268,8 +268,8 @@ def _on_going_on(starts, binding):
     return (
         f"{len(starts)} of at most {_MOST} starts are in {len(modes)} groups ({met}), and may not "
         f"have met all modes: {BATCH} more starts. Many small groups are common with three senses "
-        "or more, and no fault as yet; what they come to is in modes_, and a warning says if the "
-        "heaviest mode was met once alone"
+        "or more; modes_ shows what they come to, and a warning says if one start alone met the "
+        "heaviest mode"
     )
 
 

@@ -192,25 +192,22 @@ def on_change_seen(found):
     """A sentence on a change in the units seen that differs from that of all, or an empty text.
 
     It differs where it lies outside the interval, each unit counted once, or where its own
-    interval, by snippets, decides otherwise.
+    interval, by snippets, decides otherwise; where both, it has both.
     """
     if not _knows_seen(found):
         return ""
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
-    outside = _seen_is_outside(found)
+    (alike,) = rounded([found.seen_alike], "+", 2, 4)
+    once = f" In the units seen, each counted once, the change is {alike}, outside the interval."
+    once = once if _seen_is_outside(found) else ""
     if interval is None or verdict in (NO_DATA, found.get("verdict")):
-        (shown,) = rounded([found.seen_alike], "+", 2, 4)
-        return (
-            f" In the units seen, each counted once, the change is {shown}, outside the interval."
-            if outside
-            else ""
-        )
+        return once
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f"{_BY_SNIPPET} the change is {shown}, and its sign is not decided."
+        return f"{_BY_SNIPPET} the change is {shown}, and its sign is not decided.{once}"
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f"{_BY_SNIPPET} it {surely(of)}: the change is {shown}."
+    return f"{_BY_SNIPPET} it {surely(of)}: the change is {shown}.{once}"
 
 
 def note_on_change_seen(estimator, found):

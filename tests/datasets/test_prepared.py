@@ -92,3 +92,13 @@ def test_snippets(folder):
 def test_snippets_that_are_not_there(folder):
     with pytest.raises(FileNotFoundError, match="folder='nothing' holds no snippets.csv"):
         datasets.load_snippets("nothing")
+
+
+def test_words_of_one_lemma_and_vectors(tmp_path):
+    header = "time,period,genre,genre_name,sense,sense_name,words"
+    (tmp_path / "snippets.csv").write_text(f"{header}\n0,1900s,0,news,,,0 2 1\n")
+    (tmp_path / "vocab.csv").write_text("word_id,lemma\n0,lie\n1,bed\n2,lie\n")
+    np.save(tmp_path / "vectors_2.npy", np.arange(6.0).reshape(3, 2))
+    found = datasets.load_snippets(tmp_path)
+    assert found.data == [["lie", "lie_2", "bed"]] and found.words == ["lie", "bed", "lie_2"]
+    np.testing.assert_array_equal(found.vectors[2][2], [4.0, 5.0])

@@ -48,7 +48,7 @@ def stuck():
 def test_traces_are_the_draws_of_the_worst_entries(stuck):
     display = TraceDisplay.from_posterior(stuck, "x", 1)
     (label,) = display.draws
-    assert label == "x[cat]" and display.ax_.get_title("left").startswith("x[cat], R-hat ")
+    assert label == "x[cat]" and display.ax_.get_title("left").startswith("x[cat], R-hat\u00a0")
     for line, chain in zip(display.lines_[0], stuck["x"][:, :, 2], strict=True):
         np.testing.assert_array_equal(line.get_ydata(), chain)
 
