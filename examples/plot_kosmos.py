@@ -77,6 +77,7 @@ labels = ("without labels", "with labels")
 for fitted, row, label in zip((model, labeled), axes, labels, strict=True):
     PrevalenceDisplay.from_estimator(fitted, names=names, ax=row)
     row[0].set_ylabel(f"{label}\n{row[0].get_ylabel()}")
+axes[0, 1].set_xlabel("")
 for axis in axes[1]:
     axis.set_xticks(list(kosmos.period_names), kosmos.period_names.values(), rotation=45)
     axis.set_xlabel("century")

@@ -34,7 +34,7 @@ from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
 from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.pairs import pooled_counts
-from ..sgns.spectral import spectral_start
+from ..sgns.starting import search_start
 from .data import PeriodPairs, period_tables
 from .surface import DynamicSurface
 
@@ -172,13 +172,9 @@ def static_mode(counts, n_components, prior_precision, rng):
     dict of ndarray of shape (n_words, n_components)
     """
     model = SGNSModel(pair_table(pooled_counts(counts)), n_components, prior_precision)
-    theta, _ = find_mode(
-        model,
-        model.pack(spectral_start(model, rng, serial)),
-        max_iter=_START_ITERATIONS,
-        tol=_START_TOL,
-        warn=False,
-    )
+    limits = {"max_iter": _START_ITERATIONS, "tol": _START_TOL}
+    start = search_start(model, rng, serial, **limits)
+    theta, _ = find_mode(model, model.pack(start), warn=False, **limits)
     return model.unpack(theta)
 
 

@@ -14,7 +14,7 @@ from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
 from .exchange import Components, find_best_mode
 from .model import SGNSModel, numerical_rank, pivot_contexts
-from .spectral import spectral_start
+from .starting import search_start
 
 
 @dataclass
@@ -75,13 +75,13 @@ def fit_mode(estimator, problem):
     model = problem.model
     rng = np.random.default_rng(problem.mode_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        start = spectral_start(model, rng, run)
+        limits = {"max_iter": estimator.max_iter, "tol": estimator.tol}
+        start = search_start(model, rng, run, **limits)
         theta, facts = find_best_mode(
             Components(model),
             model.pack(start),
             rng,
-            max_iter=estimator.max_iter,
-            tol=estimator.tol,
+            **limits,
             verbose=estimator.verbose,
             warn=estimator.solver == "map",
             keep=estimator.solver == "map",

@@ -205,6 +205,16 @@ class ProductPairs(PairTable):
         indptr, indices, values = self.positive
         return sparse.csr_array((values, indices, indptr), (self.n_words, self.n_words))
 
+    def among(self, words):
+        """The pairs of some words with each other, `ProductPairs`.
+
+        Parameters
+        ----------
+        words : ndarray of int, ascending
+        """
+        left, right = (factor[words] for factor in self.factors)
+        return ProductPairs(PairCounts(self._whole[words][:, words], RankOne(left, right)))
+
     def rows(self, start, stop):
         """As of `DensePairs`."""
         kappa = self._whole[start:stop].toarray()

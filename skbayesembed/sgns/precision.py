@@ -34,7 +34,7 @@ from .inputs import finish_counts
 from .model import SGNSModel, numerical_rank
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
-from .spectral import spectral_start
+from .starting import search_start
 
 # For what is held out, and for where the searches start.
 _SEED = seed_sequence(0).spawn(5)[-1]
@@ -155,13 +155,13 @@ class _Path:
         prior = build_prior(self.estimator, self.vocabulary)
         model = SGNSModel(self.train, self.estimator.n_components, prior)
         near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
+        limits, trial = {"max_iter": _ITERATIONS, "tol": _TOL}, current()
         if near is None:
-            start = model.pack(spectral_start(model, self.rng, self.run))
+            start = model.pack(search_start(model, self.rng, self.run, **limits))
         else:
             start = self.modes[near]
-        limits, trial = {"max_iter": _ITERATIONS, "tol": _TOL, "warn": False}, current()
         with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
-            theta, _ = find_mode(model, start, **limits, run=self.run)
+            theta, _ = find_mode(model, start, warn=False, run=self.run, **limits)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 

@@ -18,7 +18,7 @@ from ..exchange import Components, find_best_mode
 from ..model import numerical_rank
 from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
-from ..spectral import spectral_start
+from ..starting import search_start
 from .approximation import GaussianApproximation
 from .climb import ClimbedVariational, climbs
 from .online import OnlineVI
@@ -112,13 +112,15 @@ def _start_of_climb(estimator, model, rng, run):
 
 def _near_mode(model, rng, run, steps):
     """Arrays near the mode, after at most so many steps of the search."""
-    start = checkpoint.remembered("spectral start", lambda: spectral_start(model, rng, run))
+    limits = {"max_iter": steps, "tol": _MODE_TOL}
+    start = checkpoint.remembered("spectral start", lambda: search_start(model, rng, run, **limits))
 
     def search():
-        options = {"max_iter": steps, "tol": _MODE_TOL, "warn": False, "run": run}
         # streams of their own: what is remembered draws no numbers
         own = rng.spawn(1)[0]
-        theta, _ = find_best_mode(Components(model), model.pack(start), own, **options)
+        theta, _ = find_best_mode(
+            Components(model), model.pack(start), own, warn=False, run=run, **limits
+        )
         return model.unpack(theta)
 
     return checkpoint.remembered("start", search)
