@@ -74,10 +74,10 @@ class Tokens:
 # The features are one-hot words, optionally tags, at the five positions of the window, and the
 # vectors of the words there. Each word is passed to ``transform`` as a document of one token, which
 # gives its posterior mean and, with ``features="mean_std"``, the standard deviation (zeros for a
-# word without a vector). ``transform`` warns how many documents have no known word: here they are
-# words, 12,859 of 17,346, which are in no text of the vectors or not among the 5,000 most frequent.
-# They are rare: 88 % of the tokens have a vector. Vectors have half the length of a one-hot entry, a choice made on the
-# 1,000 development sentences.
+# word without a vector). ``transform`` warns that most "documents" (12,859 of 17,346) have no known
+# word: these are words beyond the 5,000 most frequent ones. They are rare, and 88 % of the tokens
+# have a vector. Vectors have half the length of a one-hot entry, a choice made on the 1,000
+# development sentences.
 
 
 def one_hot(tokens, with_tags):

@@ -105,8 +105,8 @@ for i, name in enumerate(NAMES):
 #
 # Posterior means give correct results here because the model is correct: given the words, a share
 # is its posterior mean plus an error unrelated to that mean. Pooled draws have wider intervals
-# *and* are biased. Intervals that cover the true slope (the black line) are blue, and those that miss
-# it are red.
+# *and* are biased. Intervals that cover the true slope (the black line) are blue, and those that
+# miss it are red.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.5), sharex=True, sharey=True)
 for i, (name, axis) in enumerate(zip(NAMES, axes, strict=True)):

@@ -98,9 +98,9 @@ print(
 # Which topics came and went?
 # ---------------------------
 # Mean shares over the paragraphs of each decade, without the background. :doc:`plot_topics` has
-# effects per decade with intervals that allow for the sampling of addresses. Most decades have 10 to
-# 13 addresses, but the 1940s have six, since 1945, and the 2020s a single one, on which the darkest
-# cell rests: that is one speaker's choice, not a trend.
+# effects per decade with intervals that allow for the sampling of addresses. Most decades have 10
+# to 13 addresses here, but the 1940s have six, those since 1945, and the 2020s have one. The
+# darkest cell rests on that single address and shows no trend.
 
 decade = table["year"].to_numpy() // 10 * 10
 mean = pd.DataFrame(model.transform(documents)).groupby(decade).mean().drop(columns=0)
