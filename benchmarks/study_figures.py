@@ -164,9 +164,12 @@ def topics():
         "`gibbs, tau=0.1`": "gibbs, power 0.1",
         "`gibbs, tau=0.2`": "gibbs, power 0.2",
         "`vi, tau=0.2`": "vi, power 0.2",
-        "tomotopy LDA": "plain LDA",
+        "tomotopy LDA": "plain LDA, random start",
+        "LDA, same start": "plain LDA, same start",
     }
     rows = [row for row in rows if row[0] == "20" and row[1] in chosen]
+    at = 1 + next(i for i, row in enumerate(rows) if row[1] == "tomotopy LDA")
+    rows.insert(at, _lda_from_the_same_start(header))
     figure, axes = plt.subplots(1, 3, figsize=(7, 2.2), sharey=True, layout="constrained")
     measures = [name for name in header if name.startswith(("NPMI", "log p", "accuracy"))]
     labels = ["coherence (NPMI)", "log p(w), held out", "accuracy of groups"]
@@ -177,6 +180,15 @@ def topics():
         axis.grid(lw=0.3)
     axes[0].set(yticks=range(len(rows)), yticklabels=[chosen[row[1]] for row in rows])
     save(figure, "topics")
+
+
+def _lda_from_the_same_start(header):
+    """Its row of the table of Dirichlet topics, under the names of columns of the first table."""
+    _, _, names, found = next(t for t in tables("topics") if t[1] == "**Quality, K = 20**")
+    row = dict(zip(names, next(row for row in found if row[0] == "LDA, same start"), strict=True))
+    numbers = {"NPMI": row["npmi"], "log p": row["score"], "accuracy": row["accuracy"]}
+    measured = [next((v for k, v in numbers.items() if name.startswith(k)), "") for name in header]
+    return ["20", row["model"], *measured[2:]]
 
 
 def dynamic():

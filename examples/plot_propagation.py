@@ -27,6 +27,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
@@ -93,10 +94,10 @@ reach = 1.655 * found[:, :, 1]  # the 95 % point of Student's t with 148 degrees
 held = np.abs(found[:, :, 0] - SLOPE) < reach
 
 print(f"{N_DATA_SETS} data sets of 150 texts of 10 words, slope {SLOPE:g}\n")
-print(f"{'':24}  mean slope  mean s.e.  90 % intervals that hold")
+print(f"{'':24}  mean slope  mean s.e.  90 % intervals that cover")
 for i, name in enumerate(NAMES):
     slope, error = found[:, i].mean(axis=0)
-    print(f"{name:24}  {slope:10.2f}  {error:9.2f}  {held[:, i].mean():23.2f}")
+    print(f"{name:24}  {slope:10.2f}  {error:9.2f}  {held[:, i].mean():24.2f}")
 
 # %%
 # The intervals
@@ -104,7 +105,8 @@ for i, name in enumerate(NAMES):
 #
 # Posterior means give correct results here because the model is correct: given the words, a share
 # is its posterior mean plus an error unrelated to that mean. Pooled draws have wider intervals
-# *and* are biased.
+# *and* are biased. Intervals that cover the true slope (the black line) are blue, and those that
+# miss it are red.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.5), sharex=True, sharey=True)
 for i, (name, axis) in enumerate(zip(NAMES, axes, strict=True)):
@@ -117,5 +119,13 @@ for i, (name, axis) in enumerate(zip(NAMES, axes, strict=True)):
     axis.axvline(SLOPE, color="black", lw=1)
     axis.set(title=name, xlabel="slope", yticks=[])
 axes[0].set_ylabel("data sets")
-figure.tight_layout()
+figure.legend(
+    handles=[
+        Line2D([], [], color="tab:blue", label="90 % interval covers the true slope"),
+        Line2D([], [], color="tab:red", label="misses it"),
+        Line2D([], [], color="black", lw=1, label="true slope"),
+    ],
+    loc="lower center", ncols=3, frameon=False,
+)  # fmt: skip
+figure.tight_layout(rect=(0, 0.06, 1, 1))
 plt.show()

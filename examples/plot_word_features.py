@@ -9,7 +9,7 @@ cosines between an address's vector and word vectors. Three things make the slop
 - the sample of addresses, in which those of one president resemble each other;
 - time: neighboring presidents resemble each other, too, and lengths rise and fall over decades;
 - the word vectors: an error in a vector affects every address, so it does not average out, and it
-  draws slopes toward zero.
+  mostly draws slopes toward zero.
 """
 
 # %%
@@ -68,19 +68,21 @@ print(table.sentences["law"])
 # What intervals would leave out
 # ------------------------------
 # If presidents count as independent of their neighbors, slopes pick up what drifts. If features
-# are treated as known, too, which ``regress`` warns about, slopes are drawn toward zero as well.
+# are treated as known, too, which ``regress`` warns about, most slopes are drawn toward zero.
 
 apart = slopes(features, error=ERROR)
 naive = slopes(np.repeat(features.mean[None], 20, axis=0), error="berkson")
 rows = np.arange(len(words))
-figure, axes = plt.subplots(figsize=(3.4, 2.2), layout="constrained")
+figure, axes = plt.subplots(figsize=(3.4, 2.6), layout="constrained")
 for shift, found, label in (
-    (-0.2, table, "with times"), (0.0, apart, "without times"), (0.2, naive, "vectors as if known"),
-):  # fmt: skip
+    (-0.2, table, "with times"),
+    (0.0, apart, "without times"),
+    (0.2, naive, "without times, vectors as if known"),
+):
     reach = np.abs(found.interval.T - found.mean)
     axes.errorbar(found.mean, rows + shift, xerr=reach, fmt="o", ms=4, label=label)
 axes.axvline(0.0, color="0.5", lw=0.8, ls="--")
 axes.set_yticks(rows, words)
 axes.set_ylim(len(words) - 0.5, -0.5)
 axes.set_xlabel("log words for a standard deviation,\n90 % intervals")
-figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=7, columnspacing=1.0)
+figure.legend(loc="outside upper left", frameon=False, fontsize=8)

@@ -135,6 +135,8 @@ class WordsDisplay(Display):
         label += "".join(f"\n{line}" for line in rough)
         order = notes_on_rank(getattr(found, "rank", "probable"))
         label += "".join(f"\n{note.strip('()')}" for note in order)
+        if len({axes.get_xlim() for axes in panels}) > 1:
+            label += "\npanels have different scales"
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
         else:

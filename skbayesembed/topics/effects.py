@@ -321,12 +321,23 @@ class TopicEffects(Table):
             *[f"({_BY_VI})"] * self.variational,
             note_on_time(in_time_of(self), "units", "effects", ", by topic"),
             *note_on_names(self.terms),
+            *self._note_on_freedom(),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
         varying = self.terms != INTERCEPT
         notes += note_on_few_terms(self.freedom[varying], self.n_units, "term")
         notes += self._note_on_constant()
         return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
+
+    def _note_on_freedom(self):
+        """A line, in a list, where there are more degrees of freedom than units."""
+        if not np.any(self.freedom[self._shown_terms()] > self.n_units):
+            return []
+        units = "documents" if self.n_units == self.n_documents else "units"
+        return [
+            f"(df: degrees of freedom; more than {units} where part of se comes from the topics, "
+            "which have degrees of freedom of their own)"
+        ]
 
     def _note_on_constant(self):
         """A line, in a list, on topics whose constant has an interval beyond 0 to 1."""

@@ -151,6 +151,11 @@ def _read(estimator, X, vocabulary, stream):
         return Training(counts, vectors, words, None, n_dropped_words=n_dropped)
     source = source_of_words(estimator.embedding)
     corpus = build_corpus(X, analyzer_of(estimator, kind))
+    if corpus.words.size == 0:
+        raise ValueError(
+            "no word is left of X after the analyzer: its documents are empty, or have only "
+            "numbers, single letters or stop words."
+        )
     vectors, found = source.find(corpus.words.tolist())
     lost = int(corpus.frequency[~found].sum())
     note_missing(corpus.words, found, corpus.frequency, "are left out")
@@ -233,13 +238,21 @@ def _column_reading(estimator, counts, X):
     places[estimator._columns] = np.arange(estimator._columns.size)
     if np.all(places[counts.indices] >= 0):
         return vocabulary_reading(estimator, counts[:, estimator._columns])
-    names = matrix_names(estimator, X, counts.shape[1])
+    names = _names_at_reading(estimator, X, counts.shape[1])
     if (path := missing_file(estimator.embedding)) is not None:
         new = np.unique(counts.indices[places[counts.indices] < 0])
         warn_of_missing_file(path, [str(names[j]) for j in new])
         return vocabulary_reading(estimator, counts[:, estimator._columns])
     vectors = estimator._normaliser(vectors_of_columns(estimator.embedding, names))
     return _occurring(counts, vectors, places)
+
+
+def _names_at_reading(estimator, X, n_columns):
+    """Names of the columns of a matrix like that of ``fit``, which has told where it named them."""
+    named_in_fit = estimator.feature_names is None and not hasattr(X, "columns")
+    if named_in_fit and hasattr(estimator, "feature_names_in_"):
+        return np.asarray(estimator.feature_names_in_, dtype=str)
+    return matrix_names(estimator, X, n_columns)
 
 
 def _text_reading(estimator, X, kind, embedding):

@@ -13,6 +13,8 @@ from .recording import ess_of_shares, rhat_of_shares, topic_shares, unmixed_topi
 _UNMIXED = f"R-hat above {COORDINATE_RHAT_LIMIT}, or still drifting"
 # Words of a topic in a row of a table that is about something else.
 _SHORT = 4
+# Topics up to which a line has the effective draws of each, and not their range.
+_EACH = 4
 
 
 def label_words(estimator, n):
@@ -56,7 +58,8 @@ def notes_on_unmixed(unmixed, names=None):
     if unmixed is None or not len(unmixed):
         return []
     which = ", ".join(map(str, named(names, unmixed)))
-    return [f"(* chains not mixed ({_UNMIXED}): read topics {which} as points without intervals)"]
+    read = f"topic {which} as a point" if len(unmixed) == 1 else f"topics {which} as points"
+    return [f"(* chains not mixed ({_UNMIXED}): read {read} without intervals)"]
 
 
 def notes_on_mixing(posterior, topics=None):
@@ -65,16 +68,14 @@ def notes_on_mixing(posterior, topics=None):
     if not unmixed.size:
         return notes_on_rough(posterior, topics)
     return [
-        f"({_listed(posterior, unmixed)}: chains not mixed ({_UNMIXED}); read "
-        "as points without intervals)",
+        f"({_listed(posterior, unmixed)}: chains not mixed ({_UNMIXED}); read as "
+        f"{'a point' if unmixed.size == 1 else 'points'} without intervals)",
         *notes_on_rough(posterior, topics),
     ]
 
 
 def notes_on_rough(posterior, topics=None):
-    """Lines on topics whose R-hat is too large for exact intervals, but not for any; a list.
-
-    Another is on the fewest effective draws of their shares.
+    """Lines on the topics of `rough_topics`: on large R-hats and on few effective draws; a list.
 
     Parameters
     ----------
@@ -82,52 +83,64 @@ def notes_on_rough(posterior, topics=None):
     topics : array-like of int, optional
         Those that the table shows; all by default.
     """
-    found = rhat_of_shares(posterior)
-    if found is None:
+    known = _mixed_badly(posterior)
+    if known is None:
         return []
-    few = _note_on_few(posterior, topics)
-    # comparisons with NaN are False
-    rough = np.flatnonzero(found > RHAT_LIMIT)
-    index = _shown(np.setdiff1d(rough, unmixed_topics(posterior)), topics)
-    if not index.size:
-        return few
-    values = joined([beyond(found[k], RHAT_LIMIT) for k in index])
-    return [
-        f"({_listed(posterior, index)}: R-hat {values}, above {RHAT_LIMIT}; intervals are rough)",
-        *few,
-    ]
+    found, size, large, few = known
+    large, few = _shown(large, topics), _shown(few, topics)
+    notes = []
+    if large.size:
+        values = joined([beyond(found[k], RHAT_LIMIT) for k in large])
+        notes = [_note(posterior, large, f"R-hat {values}, above {RHAT_LIMIT}")]
+    if few.size:
+        fewest = _sizes_in_words(size[few])
+        said = f"{fewest} effective draws of the share, below {FEW_DRAWS}"
+        notes.append(_note(posterior, few, said))
+    return notes
 
 
 def rough_topics(posterior):
     """Why intervals of some topics are rough, in brackets of a sentence, a dict by topic."""
-    found = rhat_of_shares(posterior)
-    if found is None:
+    known = _mixed_badly(posterior)
+    if known is None:
         return {}
-    size, unmixed = ess_of_shares(posterior), unmixed_topics(posterior)
+    found, size, large, few = known
     why = {}
-    for k in np.setdiff1d(np.arange(found.size), unmixed).tolist():
-        parts = [f"R-hat {beyond(found[k], RHAT_LIMIT)}"] if found[k] > RHAT_LIMIT else []
-        parts += [f"{size[k]:.0f} effective draws"] * bool(size[k] < FEW_DRAWS)
-        if parts:
-            why[k] = joined(parts)
+    for k in np.union1d(large, few).tolist():
+        parts = [f"R-hat {beyond(found[k], RHAT_LIMIT)}"] if k in large else []
+        if k in few:
+            parts.append(f"{_sizes_in_words(size[[k]])} effective draws")
+        why[k] = joined(parts)
     return why
 
 
-def _note_on_few(posterior, topics):
-    """Line on the fewest effective draws of a share that is shown, if they are few; a list."""
+def _mixed_badly(posterior):
+    """R-hats and effective draws of shares, and the topics whose intervals are rough by either.
+
+    None of draws that are no chains. Topics that have not mixed have no intervals, and are none of
+    these.
+    """
+    found = rhat_of_shares(posterior)
+    if found is None:
+        return None
     size = ess_of_shares(posterior)
-    # of those that have not mixed there are no intervals
-    mixed = np.setdiff1d(np.arange(size.size), unmixed_topics(posterior))
-    shown = _shown(mixed, topics)
-    if not shown.size or np.isnan(size[shown]).all():
-        return []
-    k = int(shown[np.nanargmin(size[shown])])
-    if size[k] >= FEW_DRAWS:
-        return []
-    return [
-        f"({_listed(posterior, np.array([k]))}: {size[k]:.0f} effective draws of the share, the "
-        f"fewest; intervals ask for {FEW_DRAWS})"
-    ]
+    # comparisons with NaN are False
+    by_each = (found > RHAT_LIMIT, size < FEW_DRAWS)
+    unmixed = unmixed_topics(posterior)
+    return found, size, *(np.setdiff1d(np.flatnonzero(rough), unmixed) for rough in by_each)
+
+
+def _sizes_in_words(size):
+    """Effective draws that are few, those of each topic or their range."""
+    whole = [int(min(round(x), FEW_DRAWS - 1)) for x in size]
+    if len(whole) <= _EACH:
+        return joined([str(x) for x in whole])
+    low, high = min(whole), max(whole)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _note(posterior, index, said):
+    return f"({_listed(posterior, index)}: {said}; intervals are rough)"
 
 
 def _shown(index, topics):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import FEW_DRAWS
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, beyond
 from ..common.trial import two_digits
 from ..common.warnings import note_user
 from ..inference.gibbs import sample_gibbs
@@ -21,6 +21,12 @@ APART = 1.5
 # Effective draws of half a chain with which R-hat is about 1.05, and times of autocorrelation after
 # which a chain has left its start.
 _OF_HALF, _LEAVES = 10, 5
+# Above this R-hat chains are taken four times as long at least, and twice below it: the effective
+# draws of chains that are apart are hardly fewer than the chains, however slow these are.
+_FAR = 1.1
+_TIMES_FAR, _TIMES = 4, 2
+# R-hats above this are those of chains that do not move.
+_STANDS = 100.0
 # Draws of all chains from which few effective ones are told of, and from which there is a warning.
 _TOLD, _WARNED = 200, 400
 
@@ -59,6 +65,25 @@ def apart(found):
     return bool(np.nanmedian(found) > APART) if np.isfinite(found).any() else False
 
 
+def rhat_in_words(value, limit):
+    """An R-hat above a limit as text, without the digits of chains that do not move.
+
+    Examples
+    --------
+    >>> from skbayesembed.topics.mixing import rhat_in_words
+    >>> rhat_in_words(1.2345, 1.2), rhat_in_words(9.81e15, 1.2)
+    ('1.23', 'above 100: each chain stays where it is')
+    """
+    if value > _STANDS:
+        return f"above {_STANDS:.0f}: each chain stays where it is"
+    return beyond(value, limit)
+
+
+def _times_at_least(found):
+    """How many times as long chains with these R-hats of shares are to be, at least."""
+    return _TIMES_FAR if np.fmax.reduce(np.ravel(found)) > _FAR else _TIMES
+
+
 def agreement(posterior):
     """What chains that have not mixed have in common, in a sentence; empty of one chain."""
     if posterior.n_chains < 2:
@@ -78,7 +103,8 @@ def longer(posterior, index):
 
     Those of each chain are counted by themselves, as chains that are apart would call for far more
     than it takes to leave a start. Chains that are too short to show how slowly they move call for
-    too little. The number in the text is that of all chains, as `report` has it.
+    too little, so that ``thin`` and ``warmup`` are multiplied in any case, by more where R-hat is
+    large. The number in the text is that of all chains, as `report` has it.
     """
     attrs, n_chains = posterior.attrs, posterior.n_chains
     shares = shares_of(posterior["counts"])[..., index]
@@ -87,13 +113,15 @@ def longer(posterior, index):
     slowness = n_chains * sweeps / least
     of_all = shares_of(posterior["counts"])
     together = np.fmin.reduce(ess(of_all, n_runs=posterior.n_runs))
-    thin = _rounded_up(max(2 * _OF_HALF * slowness / attrs["draws_made"], attrs["thin"] + 1))
-    warmup = _rounded_up(max(_LEAVES * slowness, attrs["warmup"], 1))
+    more = _times_at_least(rhat(of_all, posterior.n_runs)[index])
+    thin = _rounded_up(max(2 * _OF_HALF * slowness / attrs["draws_made"], more * attrs["thin"]))
+    warmup = _rounded_up(max(_LEAVES * slowness, more * attrs["warmup"], 1))
     times = (warmup + attrs["draws_made"] * thin) / (attrs["warmup"] + sweeps)
     return (
         f"take at least thin={thin}, warmup={warmup} (it is {attrs['thin']} and "
         f"{attrs['warmup']}, with which one share has {two_digits(together)} effective draws), in "
-        f"{two_digits(times)} times the time"
+        f"{two_digits(times)} times the time (more may be needed: chains that have not mixed do "
+        "not show how slow they are)"
     )
 
 
@@ -113,6 +141,8 @@ def note_on_few(posterior, size, found):
     if size[k] >= FEW_DRAWS:
         return
     times = FEW_DRAWS / size[k]
+    if found[k] > RHAT_LIMIT:
+        times = max(times, _times_at_least(found[k]))
     thin, warmup = (_rounded_up(times * max(1, attrs[name])) for name in ("thin", "warmup"))
     rhat_of = "" if np.isnan(found[k]) else f" (R-hat {found[k]:.3f})"
     note_user(

@@ -148,7 +148,8 @@ class TopicReadingMixin(WordReadingMixin):
             Covariates, numeric or boolean, of shape (n_documents,) or (n_documents, n_terms). The
             columns of a DataFrame, or the keys of a dict of columns, name the terms. They must
             vary. A constant is added unless there is one: a column of ones that is called
-            "intercept" or "const", or is the first of an array without names.
+            "intercept", "(intercept)", "const" or "constant", in upper or lower case, or is the
+            first of an array without names.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; by default each document. Standard errors
             are then valid even if documents of one unit resemble each other.

@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import (
     COORDINATE_RHAT_LIMIT,
-    beyond,
     drifting,
     note_drift,
     note_few,
@@ -20,7 +19,7 @@ from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.trend import drift
 from ..posterior.worst import of_topics, shares_of
 from ..spine import APPROXIMATE, CHAINS, Footprint
-from .mixing import agreement, apart, longer, note_on_few
+from .mixing import agreement, apart, longer, note_on_few, rhat_in_words
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -350,18 +349,25 @@ def _not_mixed(posterior):
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
     named = [
-        f"{k} ({_called(posterior, k)}; {beyond(found[k], COORDINATE_RHAT_LIMIT)})" for k in worst
+        f"{k} ({_called(posterior, k)}; {rhat_in_words(found[k], COORDINATE_RHAT_LIMIT)})"
+        for k in worst
     ]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     return (
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
         f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
-        "shares of these topics, and effects on them, have no intervals. Where topics are "
+        f"{_shares_of(index)} no intervals. Where topics are "
         f"features, or settings are searched for, solver='vi' needs no mixing; else: "
         f"{_to_mix(posterior, index)}."
         f"{within(posterior)}"
     )
+
+
+def _shares_of(index):
+    if index.size == 1:
+        return "share of this topic, and effects on it, have"
+    return "shares of these topics, and effects on them, have"
 
 
 def _to_mix(posterior, index):

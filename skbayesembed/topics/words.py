@@ -11,7 +11,7 @@ from ..common.checks import check_choice, check_integer, check_prob
 from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, notes_on_rank, ranking
 from ..posterior.naming import called, given_names, named
-from ..posterior.sources import note_on_means, source_of
+from ..posterior.sources import note_on_means, notes_on, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
 from .checks import WORD_PROBAS
@@ -240,7 +240,7 @@ class TopicTable(Table):
         first = "the first word" if n == 1 else f"the first {n} words"
         notes = [
             f"({100 * self.prob:g} % intervals of the share; stability: of {first} of a topic)",
-            *super()._notes(),
+            *self._notes_on_source(),
         ]
         if self.background is not None:
             notes.append(
@@ -250,9 +250,17 @@ class TopicTable(Table):
         notes += note_on_means(self.share[mixed], self.interval[mixed])
         return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed, self.names)
 
+    def _notes_on_source(self):
+        """Lines on what intervals rest on, without one that `_notes_on_width` goes beyond."""
+        weaker = notes_on("vi") if self._is_variational() else []
+        return [note for note in super()._notes() if note not in weaker]
+
+    def _is_variational(self):
+        return (self.source or "").split(", ")[0] == "vi"
+
     def _notes_on_width(self):
         """A line, in a list, on shares whose intervals have no width in print; none of a point."""
-        if (self.source or "").split(", ")[0] == "vi":
+        if self._is_variational():
             return [f"({_OF_VI})"]
         narrow = np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0
         same = np.flatnonzero(narrow & self._mixed())

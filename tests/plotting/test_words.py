@@ -52,6 +52,14 @@ def test_the_order_of_relevance_is_told(senses):
         assert ("in order of relevance" in figure.get_supxlabel()) == (rank == "relevant")
 
 
+def test_scales_that_differ_are_told(topics):
+    table = topics.top_words(4)
+    same = replace(table, mean=table.mean[[0] * 3], interval=table.interval[[0] * 3])
+    for result, told in ((table, True), (same, False)):
+        figure = TopicWordsDisplay.from_result(result).figure_
+        assert ("panels have different scales" in figure.get_supxlabel()) == told
+
+
 def test_topics(topics):
     display = TopicWordsDisplay.from_estimator(topics, 4, topics=[2, 0])
     check(display, topics.top_words(4), [2, 0])

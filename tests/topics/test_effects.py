@@ -94,6 +94,10 @@ def test_table(model, data):
     assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
     np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
     assert "term woman" in repr(table) and "59 documents from 20 units" in repr(table)
+    assert "(df: degrees" not in repr(replace(table, freedom=np.minimum(table.freedom, 20.0)))
+    assert "(df: degrees of freedom; more than units where" in repr(
+        replace(table, freedom=table.freedom + 20.0)
+    )
     assert table.to_frame().columns[:2].tolist() == ["term", "topic"]
     again = model.effects(counts, frame, units)
     np.testing.assert_array_equal(again.draws, table.draws)

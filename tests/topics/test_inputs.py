@@ -130,6 +130,10 @@ def test_feature_names():
         ValueError, match="'x0', .* Name the columns by feature_names=; drop columns"
     ):
         make().fit(counts)
+    # a matrix without names has those of fit, which scikit-learn's warning says
+    by_frame = make(max_features=4).fit(pd.DataFrame(counts, columns=WORDS))
+    with pytest.warns(UserWarning, match="was fitted with feature names"):
+        np.testing.assert_array_equal(by_frame.transform(counts), some.transform(counts))
     with pytest.raises(ValueError, match="feature_names must be None or a list of words, got 3"):
         make(feature_names=3).fit(counts)
 
@@ -139,6 +143,9 @@ def test_bad_embeddings_for_text():
         make(embedding=VECTORS).fit(TEXTS)
     with pytest.raises(ValueError, match="no vector for any of the 1 words of X, such as"):
         make().fit(["qqq qqq"])
+    for empty in (["", ""], ["1 2 3", "4 5"], [[], []]):
+        with pytest.raises(ValueError, match="no word is left of X after the analyzer"):
+            make().fit(empty)
     with pytest.raises(ValueError, match="NaN or infinity in 1 vector"):
         make(embedding=TABLE | {"cow": [np.nan, 0]}).fit(TEXTS)
 

@@ -99,11 +99,33 @@ def test_the_advice_is_that_of_the_autocorrelation():
     slowness = 3 * (1 + rho) / (1 - rho)
     # effective sizes of 2 x 100 independent draws: wrong by a tenth or so, rounded up to two digits
     assert warmup == pytest.approx(5 * slowness, rel=0.4)
-    assert thin == 4, "there are draws enough: it only ever gets longer"
+    assert thin == 6, "there are draws enough, but chains that have not mixed are made longer"
     short = posterior_of(0.5 + 0.01 * autoregression(rho, 2, 400, rng), warmup=100, thin=3)
     said = mixing.longer(short, np.array([0]))
     thin = int(re.match(r"take at least thin=(\d+)", said)[1])
-    assert thin == pytest.approx(max(4, 20 * slowness / 400), rel=0.5)
+    assert thin == pytest.approx(max(6, 20 * slowness / 400), rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("apart", "limits", "times"), [(0.75, (1.05, 1.1), 2), (1.2, (1.1, 1.3), 4), (1e3, (1.5, 9), 4)]
+)
+def test_the_advice_multiplies_where_r_hat_is_large(apart, limits, times):
+    """Chains that are apart have about as many effective draws as chains, however slow they are."""
+    rng = np.random.default_rng(0)
+    shares = 0.5 + 1e-4 * (rng.normal(size=(2, 200)) + apart * np.array([[-0.5], [0.5]]))
+    posterior = posterior_of(shares, warmup=1500, thin=15)
+    found = recording.share_rhat(posterior)
+    assert limits[0] < found[0] < limits[1]
+    said = mixing.longer(posterior, np.array([0]))
+    assert said.startswith(f"take at least thin={15 * times}, warmup={1500 * times} (it is 15 and")
+    assert f"in {times} times the time (more may be needed" in said
+
+
+def test_few_draws_with_a_large_r_hat_are_multiplied_too(capsys):
+    posterior = posterior_of(0.5 + 0.01 * np.random.default_rng(0).random((2, 100)), thin=4)
+    for rhat, thin in ((1.0, 5), (1.06, 8), (1.15, 16)):
+        mixing.note_on_few(posterior, np.array([90.0, 90.0]), np.array([rhat, rhat]))
+        assert f"thin={thin}, warmup={50 * thin if rhat > 1 else 230} " in capsys.readouterr().err
 
 
 def test_what_chains_have_in_common_is_said():

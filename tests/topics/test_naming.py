@@ -74,4 +74,4 @@ def test_names_are_saved_marked_and_watched(tmp_path):
 def test_a_topic_that_has_not_mixed_is_marked_by_name(model):
     table = model.effects(DATA.counts, YEARS)
     object.__setattr__(table, "unmixed", np.array([1]))
-    assert "war*" in repr(table) and "read topics war as points" in repr(table)
+    assert "war*" in repr(table) and "read topic war as a point" in repr(table)

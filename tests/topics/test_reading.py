@@ -202,6 +202,8 @@ def test_shares_without_width_say_why(model):
     of_vi = "(variational shares have almost no width: report none of these intervals)"
     assert of_vi in repr(info._resting_on("vi"))
     assert of_vi in repr(told._resting_on("vi")) and line not in repr(told)
+    assert "may be too narrow" not in repr(told) and "relevant" in repr(told)
+    assert "may be too narrow" in repr(model.top_words(3)._resting_on("vi"))
     interval[2] = [0.0861, 0.0862]
     assert "(topics 1, 2: hardly any" in repr(replace(info, interval=interval))
 

@@ -71,7 +71,8 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     [
         (0, [], []),
         (3, [], ["(topics 0 and 2: R-hat 1.15 and 1.15, above 1.05; intervals are rough)",
-                 "(topic 0: 10 effective draws of the share, the fewest; intervals ask for 100)"]),
+                 "(topics 0 and 2: 10 and 10 effective draws of the share, below 100; intervals "
+                 "are rough)"]),
         (7, ["(topics 0 and 2: chains not mixed (R-hat above 1.2, or still drifting); read as "
              "points without intervals)"], []),
     ],
@@ -88,10 +89,41 @@ def test_lines_below_tables_tell_topics_that_mix_badly(apart, unmixed, rough):
     assert labels.notes_on_mixing(posterior, [1]) == []
     posterior.coords["topic"] = np.array(["law", "trade", "war"])
     lines = labels.notes_on_mixing(posterior)
-    assert all(line.startswith("(topics law and war: ") for line in lines[:1])
-    assert all(line.startswith("(topic law: 10 effective draws") for line in lines[1:])
+    assert all(line.startswith("(topics law and war: ") for line in lines)
     posterior.attrs["solver"] = "vi"
     assert labels.notes_on_mixing(posterior) == []
+
+
+def test_tables_figures_and_sentences_call_the_same_topics_rough(monkeypatch):
+    """Not those that have not mixed, though theirs are the fewest effective draws."""
+    found = np.array([1.15, 1.0, 1.0, 1.0, 1.0, 1.0, 1.5])
+    size = np.array([99.8, 20.0, 30.0, 60.0, 80.0, 400.0, 3.0])
+    monkeypatch.setattr(labels, "rhat_of_shares", lambda posterior: found)
+    monkeypatch.setattr(labels, "ess_of_shares", lambda posterior: size)
+    monkeypatch.setattr(labels, "unmixed_topics", lambda posterior: np.array([6]))
+    dims, coords = {"counts": ("topic", "word")}, {"word": ["ant"], "topic": np.arange(7)}
+    draws = {"counts": np.ones((1, 2, 7, 1))}
+    posterior = Posterior(draws, dims=dims, coords=coords, attrs={"solver": "gibbs"})
+    of_rhat, of_size = labels.notes_on_rough(posterior)
+    assert of_rhat == "(topic 0: R-hat 1.15, above 1.05; intervals are rough)"
+    assert of_size == (
+        "(topics 0, 1, 2, 3, and 4: 20 to 99 effective draws of the share, below 100; intervals "
+        "are rough)"
+    )
+    why = labels.rough_topics(posterior)
+    assert list(why) == [0, 1, 2, 3, 4]
+    assert why[0] == "R-hat 1.15 and 99 effective draws" and why[1] == "20 effective draws"
+    (unmixed, *_) = labels.notes_on_mixing(posterior)
+    assert unmixed.startswith("(topic 6: ") and "read as a point without" in unmixed
+
+
+def test_chains_that_do_not_move_have_no_digits_of_r_hat(monkeypatch):
+    made = {"chain_similarity": 1.0, "thin": 1, "warmup": 9, "draws_made": 8}
+    posterior = Posterior({"counts": np.random.default_rng(0).random((2, 8, 2, 1))}, attrs=made)
+    monkeypatch.setattr(recording, "share_rhat", lambda posterior: np.array([9.81e15, 1.0]))
+    said = recording._not_mixed(posterior)
+    assert "; above 100: each chain stays where it is)" in said
+    assert "The share of this topic, and effects on it, have no intervals" in said
 
 
 def test_chains_that_drift_together_are_warned_of():
