@@ -124,7 +124,7 @@ def _check_varying(matrix, terms, what, name):
             raise ValueError(
                 f"{name} must have columns that vary, got {column[0]:g} in all {len(column)} "
                 f"{what} for {term!r}: leave it out, a constant is added by itself. (A column of "
-                "ones counts as the constant if it is called 'intercept' or 'const'.)"
+                "ones counts as the constant if it is called 'intercept', 'const' or 'constant'.)"
             )
 
 
