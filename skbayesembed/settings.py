@@ -121,8 +121,9 @@ def over_settings(
 
     Notes say how many fits there will be, about how long they take if that is more than some
     seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines;
-    where other work keeps the processors busy, as busy as they were in the trial), and, after the first fit, about how long the others take if they are like it. First questions
-    with intervals by units are included.
+    where other work keeps the processors busy, as busy as they were in the trial), and, after the
+    first fit, about how long the others take if they are like it. First questions with intervals by
+    units are included.
 
     Examples
     --------
