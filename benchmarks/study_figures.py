@@ -67,7 +67,7 @@ def simulation():
     """Coverage of 90 % intervals over the number of observations."""
     wanted = "Coverage of P(w, v), percent: equal-tailed 90 % intervals, all pairs"
     cells = [t for t in tables("simulation_tables") if t[0] == wanted and "V = 100, uni" in t[1]]
-    figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(7, 2.9), sharey=True, layout="constrained")
     for axis, (_, title, header, rows) in zip(axes, cells, strict=True):
         n = column(header, rows, "N")
         axis.axhline(90, color="0.6", lw=1)
@@ -78,7 +78,10 @@ def simulation():
             )  # fmt: skip
         axis.set(xscale="log", title=title.split(",")[0], xlabel="observations")
     axes[0].set_ylabel("coverage, %")
-    axes[0].legend(fontsize=8, frameon=False, ncols=2)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), fontsize=8, frameon=False, ncols=4,
+        loc="outside upper center",
+    )  # fmt: skip
     save(figure, "simulation")
 
 
@@ -106,14 +109,17 @@ def heldout():
 def similarity():
     """Agreement with people, and analogies, by method."""
     _, _, header, rows = tables("similarity")[0]
-    methods = {"map, rho": "MAP of this package", "ppmi, power 0.5": "PPMI", "gensim": "gensim"}
+    methods = {
+        "map, rho": "MAP of this package", "ppmi, power 0.5": "PPMI", "gensim": "gensim, 2 epochs",
+    }  # fmt: skip
     rows = [row for row in rows if row[header.index("K")] == "100" and row[0] in methods]
-    names = ["ws353", "simlex999", "rg65", "mturk287", "analogies"]
-    figure, axis = plt.subplots(figsize=(7, 2.6), layout="constrained")
+    names = ["ws353", "simlex999", "rg65", "mc30", "yp130", "mturk287", "analogies"]
+    places = np.arange(len(names))
+    figure, axis = plt.subplots(figsize=(7, 3.2), layout="constrained")
     for i, (row, colour) in enumerate(zip(rows, ("C0", "C7", "C1"), strict=True)):
         values = [number(row[header.index(name)]) for name in names]
-        axis.plot(values, np.arange(5) + 0.2 * (i - 1), "o", color=colour, label=methods[row[0]])
-    axis.set(yticks=np.arange(5), yticklabels=names, xlim=(0, 100), xlabel="score, times 100")
+        axis.plot(values, places + 0.2 * (i - 1), "o", color=colour, label=methods[row[0]])
+    axis.set(yticks=places, yticklabels=names, xlim=(0, 100), xlabel="score, times 100")
     axis.grid(axis="x", lw=0.3)
     axis.invert_yaxis()
     axis.legend(fontsize=8, frameon=False)

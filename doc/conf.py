@@ -95,7 +95,12 @@ sphinx_gallery_conf = {
     "reference_url": {"skbayesembed": None},
     "plot_gallery": True,
     "abort_on_example_error": True,
-    "reset_modules": ("matplotlib", "seaborn", "gallery_data.brief_warnings"),
+    "reset_modules": (
+        "matplotlib",
+        "seaborn",
+        "gallery_data.sharp_figures",
+        "gallery_data.brief_warnings",
+    ),
     "remove_config_comments": True,
     # examples print what is to be read; objects of figures are not
     "capture_repr": (),

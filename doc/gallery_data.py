@@ -10,6 +10,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import matplotlib
+
 from skbayesembed import datasets
 
 _CALL = re.compile(r"\b(fetch_\w+|load_snippets)\((?:\"(\w+)\")?")
@@ -40,6 +42,11 @@ def gallery(folder: Path) -> tuple[str, str]:
 def brief_warnings(gallery_conf: dict, fname: str) -> None:
     """Print warnings of examples without the path of the file, which is that of the build."""
     warnings.formatwarning = _brief
+
+
+def sharp_figures(gallery_conf: dict, fname: str) -> None:
+    """Figures of examples are as large and as sharp as those of the guide (``plot_formats``)."""
+    matplotlib.rcParams["savefig.dpi"] = 200
 
 
 def _brief(message, category, filename, lineno, line=None):

@@ -68,8 +68,9 @@ print(vocabulary)
 print(shard)
 
 # %%
-# The cost of a fit depends on the number of different word pairs, which grows more slowly than the
-# text.
+# The number of different word pairs grows more slowly than the text. Counts take memory for each of
+# them; the time of a fit depends on the vocabulary, with whose square it grows. Tokens here are
+# those of the vocabulary.
 
 tokens, pairs, upto = [], [], None
 for one in shards:
@@ -77,8 +78,9 @@ for one in shards:
     tokens.append(upto.tokens.sum())
     pairs.append(upto.positive.nnz)
 figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
-ax.plot(tokens, pairs, marker="o")
-ax.set(xlabel="tokens so far", ylabel="different pairs so far")
+ax.plot(np.array(tokens) / 1e6, pairs, marker="o")
+ax.set(xlabel="million tokens of the vocabulary so far", ylabel="different pairs so far")
+ax.yaxis.set_major_formatter("{x:,.0f}")
 
 # %%
 # Fit the model to the sum

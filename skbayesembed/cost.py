@@ -328,7 +328,7 @@ def _note(estimator, training, asked, work):
     if work > _LONG:
         parts.append(f"this fit of {type(estimator).__name__} takes half a minute or more")
     if work > _ASKED and asked is not None:
-        with _Told("a moment: what answers will cost is tried before the fit.") as told:
+        with _Told("one moment: estimating the cost of answers before the fit.") as told:
             told.at("answers")
             # as the question itself will tell it, once it is asked
             with working_time() as clock:

@@ -121,9 +121,10 @@ def over_settings(
     no interval includes it. What holds for all reasonable settings is worth reporting.
 
     Notes say how many fits there will be, about how long they take if that is more than some
-    seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines),
-    and, after the first fit, about how long the others take if they are like it. First questions
-    with intervals by units are included.
+    seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines;
+    where other work keeps the processors busy, as busy as they were in the trial), and, after the
+    first fit, about how long the others take if they are like it. First questions with intervals by
+    units are included.
 
     Examples
     --------
@@ -193,7 +194,8 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     n, workers = len(rest), effective_n_jobs(n_jobs)
     first = clone(estimator).set_params(**settings[rest[0]]) if n > 1 else None
     took = _expected(first, X, fit_params) * -(-n // workers)
-    about = f", about {duration(took)} of wall time" if took > _BRIEF else ""
+    larger = _larger([settings[i] for i in rest])
+    about = f", about {duration(took)} of wall time{_longer(larger)}" if took > _BRIEF else ""
     found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
@@ -202,7 +204,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
             note_user(_OWN_WITHOUT)
     if n:
         note_user(f"over_settings: {number_of(n, 'fit')}{about}")
-    begun, larger = time.monotonic(), _larger([settings[i] for i in rest])
+    begun = time.monotonic()
     named = None if fitted is None else found[fitted][8]
 
     def job(place):
@@ -246,9 +248,15 @@ def _larger(settings):
     return joined(found, "or") if found else ""
 
 
+def _longer(larger):
+    """What a time by the first setting leaves out."""
+    return f"; those with larger {larger} take longer" if larger else ""
+
+
 def _expected(estimator, X, fit_params):
     """Seconds of a fit with its first question, by a short trial; zero where there is none.
 
+    They are those by the clock, on processors as busy as they were in the trial.
     Pipelines and other estimators that are not of this package have no trial.
     """
     if not hasattr(estimator, "estimate_cost"):
@@ -259,7 +267,7 @@ def _expected(estimator, X, fit_params):
     except Exception:
         return 0.0
     first = 0.0 if cost.question is None else np.nan_to_num(cost.question.seconds)
-    return cost.seconds + first
+    return (cost.seconds + first) * cost.busy
 
 
 def _with_own(estimator, settings, wanted):
@@ -441,9 +449,8 @@ def _tell_others(turn):
     if turn.i > 0 or turn.n == 1 or took <= _BRIEF:
         return
     others = duration(took * -(-(turn.n - 1) // turn.workers))
-    longer = f"; those with larger {turn.larger} take longer" if turn.larger else ""
     note_user(f"over_settings: the first took {duration(took)}, the others about {others} if they "
-              f"are like it{longer}")  # fmt: skip
+              f"are like it{_longer(turn.larger)}")  # fmt: skip
 
 
 def _rows_of(answer):

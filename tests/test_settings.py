@@ -291,7 +291,7 @@ def test_how_long_is_told_before(monkeypatch, capsys):
 
     def estimate_cost(self, X, units=None):
         asked.append(self.window)
-        return Bunch(seconds=100.0, question=Bunch(seconds=50.0))
+        return Bunch(seconds=50.0, question=Bunch(seconds=25.0), busy=2.0)
 
     monkeypatch.setattr(BayesianSGNS, "estimate_cost", estimate_cost)
     monkeypatch.setattr(BayesianSGNS, "fit", lambda self, X, **given: self)
@@ -300,13 +300,15 @@ def test_how_long_is_told_before(monkeypatch, capsys):
         over_settings(estimator, TEXTS, lambda model: 1.0, {"window": list(grid)}, **given)
         return capsys.readouterr().err.splitlines()[0].removeprefix("skbayesembed: over_settings: ")
 
-    assert told(own=False, units=np.arange(18)) == "2 fits, about 5 min of wall time"
-    assert asked == [2]
+    longer = "; those with larger window take longer"
+    assert told(own=False, units=np.arange(18)) == f"2 fits, about 5 min of wall time{longer}"
+    assert told(own=False, grid=[3, 2]) == "2 fits, about 5 min of wall time"
+    assert asked == [2, 3]
     # what takes a moment is not told of, nor what the trial refuses
     assert told(times=np.arange(18)) == "3 fits"
-    assert told(own=False, grid=[2]) == "1 fit" and asked == [2]
+    assert told(own=False, grid=[2]) == "1 fit" and asked == [2, 3]
     monkeypatch.setattr(
-        BayesianSGNS, "estimate_cost", lambda *args: Bunch(seconds=1, question=None)
+        BayesianSGNS, "estimate_cost", lambda *args: Bunch(seconds=1, question=None, busy=1.0)
     )
     assert told() == "3 fits"
     monkeypatch.delattr(BayesianSGNS, "estimate_cost")

@@ -15,7 +15,7 @@ vectors.fit(addresses.data)
 
 table = pd.DataFrame({"text": addresses.data, "year": addresses.year})
 table["text"] = table["text"].str.split("\n")
-table = table[table["year"] >= 1945].explode("text")  # a row a paragraph
+table = table[table["year"] >= 1945].explode("text")  # one row per paragraph
 
 model = GaussianLDA(
     8, embedding=vectors, word_model="dirichlet", stop_words="english",

@@ -13,6 +13,7 @@ from ..common.checks import as_floats, check_integer
 from ..common.trial import does_without
 from ..common.warnings import warn_user
 from ..io.vectors import find_vectors
+from .units import is_unasked
 
 _FIRST_QUESTION = (
     "draws of the embedding's vectors, which once take its first question with intervals by units; "
@@ -116,7 +117,7 @@ def source_of(embedding):
                 "one for each period: use fitted.vectors_at(period)."
             )
         sample = getattr(inner, "sample_vectors", None)
-        unasked = _is_unasked(getattr(inner, "_estimator", inner))
+        unasked = is_unasked(getattr(inner, "_estimator", inner))
         return WordVectors(places.__contains__, lambda word: rho[places[word]], sample, unasked)
     vectors = getattr(embedding, "wv", embedding)  # a whole model of gensim's
     if hasattr(vectors, "key_to_index") and hasattr(vectors, "__getitem__"):
@@ -126,13 +127,6 @@ def source_of(embedding):
     if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
         return WordVectors(vectors.__contains__, vectors.__getitem__)
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
-
-
-def _is_unasked(estimator):
-    """Whether a fitted estimator has intervals by units that nobody has asked for yet."""
-    sampling = getattr(estimator, "_sampling", None)
-    by_units = getattr(estimator, "uncertainty", None) == "documents" and sampling is not None
-    return by_units and "deviations" not in vars(sampling)
 
 
 def described(embedding):
@@ -338,7 +332,7 @@ def note_missing(words, found, frequency, fate):
     if not found.any():
         raise ValueError(
             f"embedding has no vector for any of the {found.size} words of X, such as "
-            f"{words[:3].tolist()}: are they cut and lower-cased as its own?"
+            f"{words[:3].tolist()}: were they tokenized and lower-cased like the words of the embedding?"
         )
     n_tokens, lost = frequency.sum(), frequency[~found].sum()
     if 2 * lost > n_tokens:

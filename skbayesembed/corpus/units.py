@@ -160,3 +160,10 @@ def units_of(units, weights, n, what="documents", otherwise=""):
     whole = np.zeros(n, dtype=np.int64)
     whole[counted] = index
     return Units(whole, found, weights)
+
+
+def is_unasked(estimator):
+    """Whether a fitted estimator has intervals by units that nobody has asked for yet."""
+    sampling = getattr(estimator, "_sampling", None)
+    by_units = getattr(estimator, "uncertainty", None) == "documents" and sampling is not None
+    return by_units and "deviations" not in vars(sampling)

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer
 from ..common.files import npz_path
 from ..common.memory import note_size
-from ..common.warnings import warn_user
+from ..common.warnings import note_user, warn_user
+from ..corpus.units import is_unasked
 from ..posterior.worst import facts_on_worst
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
@@ -29,6 +30,14 @@ _FEWEST_DRAWS = 100
 # As many are enough for intervals.
 _USUAL_DRAWS = 200
 _PACKAGE = __name__.split(".")[0]
+# Entries of the vectors from which on intervals by units take more than a moment.
+_WORTH_STORING = 5_000
+# What else the package saves, and what reads it.
+_OTHER_FORMATS = {
+    "skbayesembed.pairs": "PairShard",
+    "skbayesembed.vocabulary": "Vocabulary",
+    "skbayesembed.Posterior": "Posterior",
+}
 
 
 def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None) -> None:
@@ -76,6 +85,21 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
+    _note_unasked(estimator, file)
+
+
+def _note_unasked(estimator, file):
+    """Tell that intervals by units are not in the file, where they take a while.
+
+    Of models whose answers are worked out one by one they never are.
+    """
+    if not is_unasked(estimator) or estimator._sampling.by_answer:
+        return
+    if estimator.rho_.size >= _WORTH_STORING:
+        note_user(
+            f"{file.name} has no intervals by units yet, and each process that loads it computes "
+            "them again: ask one question, such as similarity, before save() to store them."
+        )
 
 
 def _of_new(estimator):
@@ -151,6 +175,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
         try:
             with zipfile.ZipFile(file) as archive:
                 header = header_of(archive)
+                _check_format(header["format"], path)
                 version = {_FORMAT: header["version"]}[header["format"]]
                 if version in (1, _VERSION):
                     return _made(header, archive, parameters, path)
@@ -168,6 +193,15 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
 
 class _UserError(Exception):
     """What a user can do something about."""
+
+
+def _check_format(found, path):
+    """Raise a `_UserError` where a file is another one of this package."""
+    if found in _OTHER_FORMATS:
+        name = _OTHER_FORMATS[found]
+        raise _UserError(
+            f"path {str(path)!r} is a saved {name}, no model: read it with {name}.load."
+        )
 
 
 class SaveMixin:

@@ -423,7 +423,9 @@ class BayesianSGNS(
         -----
         UserWarning
             With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2; with
-            ``"documents"``, if ``units`` are fewer than three.
+            ``"documents"``, if ``units`` are fewer than three. With a `PairShard`, if ``window``,
+            ``window_weights``, ``min_count`` or ``max_features`` is neither the default nor what it
+            was counted with.
 
         Examples
         --------

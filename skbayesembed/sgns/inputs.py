@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from ..common.warnings import warn_user
 from ..corpus.count_matrix import (
     column_names,
     count_matrix,
@@ -203,6 +205,7 @@ def read(estimator, X, *, reset=True):
     if isinstance(X, PairShard):
         _check_shard(estimator)
         if reset:
+            warn_of_ignored(estimator, X)
             forget_columns(estimator)
         return Training(None, X.words, None, ShardBatches(X))
     X = materialise(X)
@@ -235,6 +238,33 @@ def _check_shard(estimator):
         raise ValueError(
             "learning_method='online' reads documents, got a PairShard: call partial_fit with one "
             "shard after the other."
+        )
+
+
+def warn_of_ignored(estimator, shard):
+    """Warn of parameters that ask for other counts than those of a `PairShard`.
+
+    Values that are the class's defaults ask for nothing: they may never have been set.
+    """
+    defaults = inspect.signature(type(estimator)).parameters
+    set_here = {
+        name: getattr(estimator, name)
+        for name in ("window", "window_weights", "min_count", "max_features")
+        if getattr(estimator, name) != defaults[name].default
+    }
+    rarest = int(shard.tokens.sum(axis=0).min())
+    ignored = {name: f"{name}={getattr(shard, name)!r}" for name in ("window", "window_weights")
+               if set_here.get(name, getattr(shard, name)) != getattr(shard, name)}  # fmt: skip
+    if set_here.get("min_count", 0) > rarest:
+        ignored["min_count"] = f"words that occur {rarest} times"
+    if (set_here.get("max_features") or shard.n_words) < shard.n_words:
+        ignored["max_features"] = f"{shard.n_words} words"
+    for name, found in ignored.items():
+        maker = "count_pairs" if name.startswith("window") else "build_vocabulary"
+        warn_user(
+            f"{name}={set_here[name]!r} is ignored: the PairShard was counted with {found}. Pass "
+            f"{name} to {maker} and count again, or leave it out here.",
+            UserWarning,
         )
 
 

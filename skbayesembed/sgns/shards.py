@@ -418,7 +418,7 @@ def _check_alike(a, b):
         raise ValueError(
             f"shards must count pairs of the same words to be added, got {a.n_words} and "
             f"{b.n_words} words ({only[0]} in the first alone, {only[1]} in the second). Words "
-            "outside the vocabulary leave before windows are laid and their neighbours close up, "
+            "outside the vocabulary leave before windows are laid and their neighbors close up, "
             "so that counts cannot be extended by words afterwards: add up the vocabularies, and "
             "count all texts again with the sum."
         )

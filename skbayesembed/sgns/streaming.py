@@ -104,6 +104,7 @@ def _first_words(estimator, X, vocabulary):
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is None:
         if isinstance(X, PairShard):
+            inputs.warn_of_ignored(estimator, X)
             forget_columns(estimator)
             return inputs.Training(None, X.words)
         return inputs.Training(None, inputs.read(estimator, X).words)

@@ -21,7 +21,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 import skbayesembed
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, InformativePrior
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    InformativePrior,
+    build_vocabulary,
+    count_pairs,
+)
 from skbayesembed.common import memory
 from skbayesembed.io import WordVectors, models
 from skbayesembed.io.archive import array_of, header_of, write_archive
@@ -147,6 +155,25 @@ def test_intervals_by_documents(name, asked, tmp_path):
     same(answers(again), answers(model))
     assert np.all(model.similarity("river", "money").sd_sampling > 0)
     np.testing.assert_array_equal(again.n_units_, model.n_units_)
+
+
+def test_a_file_without_intervals_by_units_is_told_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(models, "_WORTH_STORING", 1)
+    model = INTERVALS["map"]()
+    model.save(tmp_path / "model")
+    told = capsys.readouterr().err
+    assert "model.npz has no intervals by units yet" in told and told.count("\n") == 1
+    for setting, unasked in (("model", True), ("documents", False)):
+        model.set_params(uncertainty=setting)
+        if not unasked:
+            model.similarity("river", "money")
+        model.save(tmp_path / "model")
+        assert not capsys.readouterr().err
+
+
+def test_a_file_of_a_small_model_is_not_told_of(tmp_path, capsys):
+    INTERVALS["map"]().save(tmp_path / "model")
+    assert not capsys.readouterr().err
 
 
 def test_streams_go_on(tmp_path):
@@ -458,6 +485,21 @@ def test_nothing_else_is_loaded(what, file, tmp_path):
     path = rewritten(file, tmp_path / "hostile.npz", HOSTILE[what])
     with pytest.raises(ValueError, match="is no saved model, or is damaged"):
         skbayesembed.load(path)
+
+
+@pytest.mark.parametrize("name", ["PairShard", "Vocabulary", "Posterior"])
+def test_other_files_of_the_package_are_named(name, tmp_path):
+    vocabulary = build_vocabulary(TEXTS, min_count=1)
+    saved_ones = {
+        "PairShard": lambda: count_pairs(TEXTS, vocabulary),
+        "Vocabulary": lambda: vocabulary,
+        "Posterior": lambda: INTERVALS["map"]().posterior_,
+    }
+    saved_ones[name]().save(tmp_path / "a.npz")
+    with pytest.raises(
+        ValueError, match=rf"is a saved {name}, no model: read it with {name}\.load"
+    ):
+        skbayesembed.load(tmp_path / "a.npz")
 
 
 def test_pickles_are_not_read(file, tmp_path):

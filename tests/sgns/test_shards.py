@@ -250,6 +250,30 @@ def test_what_cannot_be_counted(change, error, match):
         count_pairs(**arguments)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"window": 2}, r"window=2 is ignored.*with window=3\. Pass window to count_pairs"),
+        ({"window_weights": "uniform"}, "with window_weights='linear'"),
+        ({"max_features": 5}, r"max_features=5 is ignored.*words\. Pass .* to build_vocabulary"),
+        ({"min_count": 50}, "min_count=50 is ignored.*words that occur"),
+    ],
+)
+def test_parameters_that_shards_do_not_follow_are_named(parameters, match):
+    shard = count(slice(None), window=3)
+    with pytest.warns(UserWarning, match=match):
+        BayesianSGNS(2, **OPTIONS, **parameters).fit(shard)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"window": 3}, {"window": 5}, {"min_count": 8, "max_features": 100}, {"min_count": 1}],
+)
+def test_what_shards_follow_or_nobody_set_is_not_warned_of(parameters):
+    # warnings are errors
+    BayesianSGNS(2, **OPTIONS, **parameters).fit(count(slice(None), window=3))
+
+
 def test_fits_that_shards_do_not_allow():
     shard = count(slice(None))
     with pytest.raises(TypeError, match="sum\\(shards\\)"):
