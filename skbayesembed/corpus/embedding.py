@@ -332,7 +332,8 @@ def note_missing(words, found, frequency, fate):
     if not found.any():
         raise ValueError(
             f"embedding has no vector for any of the {found.size} words of X, such as "
-            f"{words[:3].tolist()}: were they tokenized and lower-cased like the words of the embedding?"
+            f"{words[:3].tolist()}: were they tokenized and lower-cased like the words of the "
+            "embedding?"
         )
     n_tokens, lost = frequency.sum(), frequency[~found].sum()
     if 2 * lost > n_tokens:
