@@ -47,9 +47,9 @@ _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "bad_share": ".2g"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
-    "(two questions: the interval is about these words and allows for the sampling of text; p is "
-    "about other ways of splitting the words, one-sided: of an effect above "
-    "zero; swap X and Y for one below)"
+    "(the interval and p answer different questions: the interval is for these words in other "
+    "samples of text; p is the share of ways of dealing the words of the first two lists into two "
+    "groups that give an effect at least as large; for an effect below zero, swap these lists)"
 )
 # Of scores of models, below their tables.
 _OF_UNITS = (
@@ -148,7 +148,8 @@ class Result(Bunch):
     of_units : int or None
         Number of units that were sampled, if the intervals allow for that.
     units_name : str or None
-        Name of the column in which the units were given, if it had one.
+        Name of the column in which the units were given, if it had one; ``"document"`` where each
+        document is a unit.
     source : str or None
         What the intervals rest on: ``"units"`` (the sampling of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
