@@ -6,7 +6,14 @@ import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import capital, chance, ended, estimate, side_of_zero
-from ..posterior.sources import FEWEST_USES, from_units, is_unmixed, later_name, units_called
+from ..posterior.sources import (
+    FEWEST_USES,
+    from_units,
+    is_unmixed,
+    later_name,
+    sampled_units,
+    units_called,
+)
 from .predict import diffusion_draws
 from .seen import amount_of
 
@@ -296,7 +303,7 @@ def _effective(found):
     n = found.get("n_units", np.nan)
     if found.source != "units" or not np.isfinite(n):
         return ""
-    units = units_called(found.settings["units_name"])
+    units = units_called(sampled_units(found)[1])
     return f" It rests on {n:.1f} effective {units}, counted over all periods."
 
 

@@ -107,6 +107,8 @@ class About:
         Number of units whose sampling the intervals allow for, if they do.
     units_name : str or None
         Name of the column in which the units were given.
+    units_called : str or None
+        What a unit is called where that is none: a document, where each is one.
     asked : mapping of str to object
         What was asked, as words and periods, by the names of arguments: columns of data frames.
     whole : str or None
@@ -122,6 +124,7 @@ class About:
     lent: bool = False
     of_units: int | None = None
     units_name: str | None = None
+    units_called: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     whole: str | None = None
 
@@ -148,8 +151,7 @@ class Result(Bunch):
     of_units : int or None
         Number of units that were sampled, if the intervals allow for that.
     units_name : str or None
-        Name of the column in which the units were given, if it had one; ``"document"`` where each
-        document is a unit.
+        Name of the column in which the units were given, if it had one.
     source : str or None
         What the intervals rest on: ``"units"`` (the sampling of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
@@ -195,6 +197,10 @@ class Result(Bunch):
     def units_name(self) -> str | None:
         """Name of the column in which the units were given."""
         return self._about.units_name
+
+    @property
+    def _units_called(self) -> str | None:
+        return self._about.units_called
 
     @property
     def axes(self) -> dict[str, list]:

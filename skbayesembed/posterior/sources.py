@@ -228,7 +228,7 @@ def name_of_sampled(estimator: Any) -> str | None:
 
 
 def sampled_units(found: Any) -> tuple[int | None, str | None]:
-    """Number of units whose sampling intervals allow for, and the name of their column.
+    """Number of units whose sampling intervals allow for, and what one of them is called.
 
     Parameters
     ----------
@@ -237,7 +237,8 @@ def sampled_units(found: Any) -> tuple[int | None, str | None]:
     """
     of = getattr(found, "answer", found)
     n = getattr(of, "of_units", getattr(of, "n_units", None))
-    return n if isinstance(n, int) else None, getattr(of, "units_name", None)
+    name = getattr(of, "units_name", None)
+    return n if isinstance(n, int) else None, name or getattr(of, "_units_called", None)
 
 
 def note_on_units(estimator: Any, n_units: int | None) -> list[str]:

@@ -302,7 +302,10 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    of = {name: getattr(found._about, name) for name in ("lent", "of_units", "units_name")}
+    of = {
+        name: getattr(found._about, name)
+        for name in ("lent", "of_units", "units_name", "units_called")
+    }
     about = About("cosines", {"word": labels}, prob, found.source, **of)
     found = Answer(entries, question(order), estimator.posterior_, about)
     return order, labels, found, lambda rows: question(order[rows])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..posterior.sources import source_of
+from ..posterior.sources import sampled_units, source_of
 from ..posterior.tables import Column, Table
 from .comparisons import several
 from .neighbours import most_similar
@@ -167,7 +167,7 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
     units = found.n_units[0] if "n_units" in found else None
     table = WordMap(
         estimator.words_[index], position - axes @ centre, covariance, half_axes, angle, share,
-        prob, len(draws), units, found.of_units, found.units_name,
+        prob, len(draws), units, *sampled_units(found),
     )  # fmt: skip
     return table._resting_on(source_of(estimator, units is not None))
 

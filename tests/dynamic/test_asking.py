@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 
 import numpy as np
@@ -418,7 +419,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert stays.n_units == min(stays.units)
         change = model.similarity_change("sun", "sea")
         for answer in (stays, change):
-            assert "allows for the sampling of 16 documents" in answer.sentence
+            assert re.search(r"allows for the sampling of \d+ documents\.", answer.sentence)
         # at the mode an unseen word points where it did before, and that is not known
         labels = model.periods_.labels
         unseen = model.self_similarity("gone", labels[1], periods=[labels[2]])

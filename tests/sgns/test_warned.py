@@ -121,7 +121,7 @@ def test_answers_over_periods_are_drawn_by_another_display():
         SimilarityDisplay.from_estimator(model, [("w00", "w01")])
     assert "\n" not in str(told.value)
     change = model.similarity_change("w00", "w01")
-    rests = f"It rests on {change.n_units:.1f} effective units, counted over all periods."
+    rests = f"It rests on {change.n_units:.1f} effective documents, counted over all periods."
     assert rests in change.sentence
 
 
@@ -146,7 +146,7 @@ def test_figures_call_units_by_their_name(fitted):
     over_time = DynamicSGNS(2, **OPTIONS).fit(TEXTS, times=np.arange(12) // 6, units=units)
     changed = over_time.most_changed(2, min_pairs=1)
     label = ForestDisplay.from_result(changed).ax_.get_xlabel()
-    assert "Euclidean distance" in label and "(sampling of presidents)" in label
+    assert "Euclidean distance" in label and "(sampling of presidents)" in " ".join(label.split())
     other = BayesianSGNS(2, **OPTIONS).fit(TEXTS, units=units.rename("year"))
     label = SimilarityDisplay.from_estimator(other, [("w00", "w01")]).ax_.get_xlabel()
     assert "(sampling of units: year)" in label

@@ -14,7 +14,7 @@ from ...common.checks import (
 )
 from ...posterior.deciding import MOST_ERRORS, errors_of
 from ...posterior.results import About, Result
-from ...posterior.sources import name_of_sampled, note_on_units, source_of
+from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences, Effects
@@ -151,6 +151,9 @@ def ask(
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
     of = {} if deviations is None else units_asked_of(estimator)
+    called = of.get("units_name")
+    if called is not None:
+        of |= {"units_name": name_of_units(estimator), "units_called": called}
     asides = note_on_units(estimator, of.get("of_units"))
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
                   whole=whole, **of)  # fmt: skip
