@@ -48,14 +48,13 @@ DriftDisplay.from_estimator(model, "peace", "freedom", "war")
 # A word's neighbors at both times show what kind of change it was.
 
 for year in (first, last):
-    display = NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
-    display.ax_.set_title(f"nearest to 'peace', {year}", loc="left", fontsize=8)
+    NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
 
 # %%
 # Which words have changed?
 # -------------------------
-# The prior moves all vectors. Words are ranked by the probability of having moved further than the
-# prior expects for a word of which nothing is known. *false* is the share of the rows down to this
+# The prior moves all vectors. Words are ranked by the probability of having moved further than a
+# word would move under the prior alone. *false* is the share of the rows down to this
 # one that are expected not to have moved further.
 
 print(model.most_changed(12, start=first, end=last))

@@ -1,6 +1,6 @@
 """
-Questions to a text, with intervals
-===================================
+Asking questions of a text
+==========================
 
 Is *freedom* nearer to *god* or to *law*? Do words for women go with the family, and words for men
 with a career? Each question involves several vectors at once, whose shared errors cancel or add up

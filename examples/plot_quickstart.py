@@ -82,10 +82,12 @@ print(f"  MAP        {mode.score(test):.4f}")
 # related: ``nearer`` and ``contrast`` compare them. The column on the right gives the probability
 # that a word is among the ten nearest.
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
-for axis, word in zip(axes, words, strict=True):
-    NeighborsDisplay.from_estimator(posterior, word, ax=axis)
+for word in words:
+    NeighborsDisplay.from_estimator(posterior, word)
 
 if len(sys.argv) > 1:
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+    for axis, word in zip(axes, words, strict=True):
+        NeighborsDisplay.from_estimator(posterior, word, ax=axis)
     figure.savefig(sys.argv[1], dpi=150)
     print(f"\nfigure written to {sys.argv[1]}")

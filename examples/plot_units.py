@@ -11,8 +11,8 @@ covers. The texts are the inaugural addresses of presidents of the United States
 # %%
 # Both intervals from one fit
 # ---------------------------
-# ``uncertainty`` selects the kind of interval. Words that are used evenly have wider intervals by
-# the model; words that come in bursts have wider ones by documents.
+# ``uncertainty`` selects the kind of interval. For cosines the two are of about the same width
+# here; for one pair the first is wider, for another the second.
 
 import os
 
@@ -39,8 +39,10 @@ for ax, uncertainty in zip(axes, ("documents", "model"), strict=True):
     SimilarityDisplay.from_estimator(model, pairs, ax=ax)
 
 # %%
-# ``dispersion_`` is the ratio of the two variances. Above one, a word varies more from address to
-# address than the model assumes.
+# ``dispersion_`` is the ratio of the two variances of a word's vector. Above one, the vector varies
+# more from address to address than the model assumes, as that of a word that comes in bursts may.
+# The ratio does not carry over to cosines: nearly all words are below one here, and yet intervals
+# of cosines by documents are about as wide as those by the model.
 
 model.set_params(uncertainty="documents")
 DispersionDisplay.from_estimator(model)

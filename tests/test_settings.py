@@ -119,15 +119,20 @@ def test_answers_of_several_entries_and_numbers():
             [2, 3, 7, 9],
             True,
             ["the sign is decided in 3 of 5 settings (own: positive): positive in 2, negative in 1",
-             "the verdict 'larger' changes in 3 of the 4 other settings"],
+             "the verdict 'larger' changes to 'smaller' or 'not decided' in 3 of the 4 other"],
         ),
         (
             [2, 3, 5, 7],
             True,
             ["decided in 3 of 4 settings (own: positive): positive in 2",
-             "'larger' changes in 3 of the 3"],
+             "'larger' changes to 'smaller' or 'not decided' in 3 of the 3"],
         ),
-        ([2, 3, 7], False, ["decided in 2 of 3 settings: positive in 1", "'smaller' changes in"]),
+        (
+            [2, 3, 7],
+            False,
+            ["decided in 2 of 3 settings: positive in 1",
+             "'smaller' changes to 'not decided' in"],
+        ),
         ([4], True, ["the sign is the same in both", "verdict 'larger' is the same in both"]),
     ],
 )  # fmt: skip
@@ -196,7 +201,10 @@ def test_verdicts_that_are_only_probable_say_so():
     # of three, one is another
     three = {"verdicts": ["closer", "closer", "not decided"], "proba": np.array([0.99, 0.96, 0.9])}
     table = rows_with([0.2, 0.1, 0.1], [ends[1], ends[0], [-0.1, 0.3]], **three)
-    assert f"(the verdict 'closer' changes in 1 of the 2 other settings{counted})" in repr(table)
+    assert (
+        f"(the verdict 'closer' changes to 'not decided' in 1 of the 2 other settings{counted})"
+        in repr(table)
+    )
     # where none is sure, and where all are
     table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=np.array([0.96, 0.97]))
     assert "(the verdict 'probably closer' is the same in both settings)" in repr(table)
@@ -221,9 +229,29 @@ def test_the_verdict_of_nearer_is_on_its_first_row():
     assert table._surely() == [
         "nearest", "not nearest", "probably nearest", "probably not nearest", *["not decided"] * 2
     ]  # fmt: skip
-    assert "(c: the verdict 'not nearest' changes in 1 of 3 settings, 'probably not n" in repr(
-        table
+    assert (
+        "(c: the verdict 'not nearest' changes to 'not decided' in 1 of 3 settings, 'prob"
+        in repr(table)
     )
+
+
+def test_the_sentence_on_nearer_has_probabilities():
+    about = {
+        "entries": ["b", "c"] * 2, "params": [{"window": i} for i in (5, 5, 2, 2)],
+        "own": np.array([True, True, False, False]), "title": "cosines",
+        "proba": np.array([0.96, 0.04, 0.7, 0.3]), "proba_of": "prob_nearest",
+        "verdicts": ["nearest", "not nearest", "not decided", "not decided"],
+    }  # fmt: skip
+    table = rows_with([0.6, 0.2, 0.5, 0.4], [[0.0, 1.0]] * 4, **about)._resting_on("units")
+    assert table.sentence == (
+        "Over 2 settings (window 2, 5), P(nearest) is 0.70 to 0.96 for 'b' (0.96 with our own "
+        "setting) and 0.04 to 0.30 for 'c' (0.04 with our own setting). Which is the nearest is "
+        "decided for 'b' in 1 of 2 settings. Each interval allows for the sampling of units."
+    )
+    none = {"verdicts": ["not decided"] * 2 + ["no data"] * 2}
+    said = rows_with([0.6, 0.2, 0.5, 0.4], [[0.0, 1.0]] * 4, **about | none).sentence
+    assert "is 0.96 for 'b' and 0.04 for 'c'. Which is the nearest is not decided in any" in said
+    assert said.endswith("Left out: 1 setting without an answer.")
 
 
 def test_verdicts_that_hang_on_the_draws_are_probable_as_those_of_the_answer():
@@ -270,8 +298,8 @@ def test_sentences():
         "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; both of the "
         "90% intervals contain the values from 10 to 230. With our own setting (window 0) it is "
         "120 (90% interval 10 to 230). The sign is the same in both settings; the verdict "
-        "'larger' changes in the other setting. Left out: 1 setting without an answer and "
-        "1 setting with too few data. Each interval allows for the sampling of units."
+        "'larger' changes to 'not decided' in the other setting. Left out: 1 setting without an "
+        "answer and 1 setting with too few data. Each interval allows for the sampling of units."
     )
     # several entries, and settings of several parameters
     params = [{"window": w, "prior": p} for w, p in ((5, "b"), (2, "a"))]

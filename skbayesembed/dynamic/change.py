@@ -12,14 +12,14 @@ from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, both_amounts, false_shares
 from ..sgns.documents import answers
-from ..sgns.questions.asking import ask, share_above
+from ..sgns.questions.asking import ask, share_above, units_asked_of
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from ..sgns.word_tables import units_columns, units_notes
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .seen import words_too_few
 from .vectors import places_of
-from .verdicts import LEAST_KNOWN, note_on_settings, notes_on_uses, settings_of
+from .verdicts import LEAST_KNOWN, called, note_on_settings, notes_on_uses, settings_of
 
 # A probability from which on a change is sure, whatever is known of the move.
 _SURE = 0.9
@@ -162,6 +162,8 @@ class Changes(Table):
         What this rests on besides the text: ``diffusion``, whether it was learned
         (``diffusion_learned``), ``n_components``, and the largest number of pairs that a use of a
         word makes (``pairs_of_use``; None if not known).
+    of_units, units_name
+        As in `Neighbours`.
 
     Examples
     --------
@@ -190,6 +192,8 @@ class Changes(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    of_units: int | None = None
+    units_name: str | None = None
 
     def _notes(self):
         return super()._notes() + units_notes(self) + self._notes_on_known()
@@ -238,7 +242,7 @@ class Changes(Table):
 
     def _title(self):
         start, end = self.periods
-        return f"most changed from {start} to {end}, by {self.distance} distance"
+        return f"most changed from {start} to {end}, by {called(self.distance)} distance"
 
 
 def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
@@ -297,7 +301,7 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
         estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, n_draws, *n_units,
-        settings=settings,
+        settings=settings, **({} if deviations is None else units_asked_of(estimator)),
     )  # fmt: skip
     source = source_of(estimator, deviations is not None)
     uses = notes_on_uses(settings["pairs_of_use"])

@@ -19,6 +19,7 @@ from .seen import lacking, text_of
 from .vectors import cosines_at, places_of
 from .verdicts import (
     NEED_NONE,
+    called,
     note_on_settings,
     notes_on_verdict,
     sentence_on_change,
@@ -123,8 +124,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
         if found.source != "point":
             found.verdict = verdict_on_change(found)
             if found.verdict == NO_DATA:
-                # the prior alone would say it
-                found.prob_increase = np.nan
+                # the prior alone would say them
+                found.prob_increase, found.interval = np.nan, np.full(2, np.nan)
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
         return found._noting(*lacking(self, [before, after], a, b))
@@ -208,7 +209,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
         index = word_index(self, word, "word")
         start, end = (self.periods_.labels[t] for t in at)
         word = str(self.words_[index])
-        title = f"{distance} distance of {word!r}, {start} to {end}"
+        title = f"{called(distance)} distance of {word!r}, {start} to {end}"
         asked = {"word": word, "start": start, "end": end, "distance": distance}
         about: dict[str, Any] = {"title": title, "asked": asked}
         found, known = moves(self, at, np.array([index]), distance, prob, (), **about)

@@ -23,7 +23,15 @@ from ..sgns.questions.asking import Answer, ask
 from ..sgns.questions.kinds import Entries, SelfCosines
 from ..sgns.questions.operands import of_places
 from ..sgns.questions.phrases import are_same, phrase_of, word_index
-from ..sgns.reading import OF_ITSELF, labels_of, pair_axis, pair_places, pairs_at, titles_of
+from ..sgns.reading import (
+    OF_ITSELF,
+    check_two,
+    labels_of,
+    pair_axis,
+    pair_places,
+    pairs_at,
+    titles_of,
+)
 from .change import Changes, most_changed
 from .changing import DynamicChangeMixin, check_distance
 from .seen import lacking, text_of
@@ -140,7 +148,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
     def similarity(
         self,
         a: Any,
-        b: Any,
+        b: Any = None,
         *,
         periods: ArrayLike | None = None,
         prob: float = 0.9,
@@ -185,6 +193,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         (2, 2)
         """
         check_is_fitted(self, "posterior_")
+        check_two(a, b)
         check_prob(prob)
         chosen, where = _chosen_periods(self, periods)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")

@@ -6,7 +6,14 @@ import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
 from ..posterior.sentences import capital, chance, ended, estimate, side_of_zero
-from ..posterior.sources import FEWEST_USES, from_units, is_unmixed, later_name
+from ..posterior.sources import (
+    FEWEST_USES,
+    from_units,
+    is_unmixed,
+    later_name,
+    sampled_units,
+    units_called,
+)
 from .predict import diffusion_draws
 from .seen import amount_of
 
@@ -56,6 +63,11 @@ def settings_of(estimator):
 def note_on_settings(settings):
     """Line below a table of changes: what it rests on besides the text."""
     return f"(depends on {_settings(settings)}; over_settings asks again with others)"
+
+
+def called(distance):
+    """What a distance is called in print."""
+    return "Euclidean" if distance == "euclidean" else distance
 
 
 def notes_on_uses(most):
@@ -145,8 +157,7 @@ def sentence_on_drift(found, kind, word, periods, learned):
     if _has_no_data(found):
         return _without_data(f"{word!r} has drifted", found, periods)
     start, end = periods
-    kind = "Euclidean" if kind == "euclidean" else kind
-    text = f"Between {start} and {end}, {word!r} moved by a {kind} distance of "
+    text = f"Between {start} and {end}, {word!r} moved by a {called(kind)} distance of "
     text += estimate(found, found.source, found.prob)
     parts = [f"{text}{_told(found, _OF_DRIFT)}"]
     if "threshold" in found:
@@ -292,7 +303,8 @@ def _effective(found):
     n = found.get("n_units", np.nan)
     if found.source != "units" or not np.isfinite(n):
         return ""
-    return f" It rests on {n:.1f} effective ones, of all periods."
+    units = units_called(sampled_units(found)[1])
+    return f" It rests on {n:.1f} effective {units}, counted over all periods."
 
 
 def _ended(parts, found, periods):

@@ -204,7 +204,10 @@ class EffectsDisplay(Display):
     def _below(self, hollow, rough):
         """What is written below the panels; ``rough`` a list of lines."""
         found = self.result
-        lines = ["effect on the share of the topic", interval_label(found.prob, found.source)]
+        lines = [
+            "effect on the share of the topic",
+            interval_label(found.prob, found.source, found=found),
+        ]
         lines += rough
         return "\n".join([*lines, "hollow: chains have not mixed"] if hollow else lines)
 

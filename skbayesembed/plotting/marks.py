@@ -27,8 +27,8 @@ _APART = 4.0
 _BAND, _PALE = 0.2, 0.07
 # How strongly lines of intervals without data are drawn, and those of single periods.
 _PALE_LINE, _LONE = 0.3, 0.7
-# Points at which densities are worked out.
-_GRID = 200
+# Points at which densities are worked out, and the central share of draws that they reach to.
+_GRID, _SHOWN = 200, 0.995
 
 
 class Marks(NamedTuple):
@@ -248,12 +248,14 @@ def _touch(axes):
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
-    """The density of draws, standing on a row of a forest; None where draws are all one."""
+    """The density of most draws, standing on a row of a forest; None where draws are all one."""
     draws = np.asarray(draws, dtype=float)
     if draws.size < 3 or np.ptp(draws) <= 1e-12 * (1.0 + np.abs(draws).max()):
         return None
     low, high = draws.min(), draws.max()
-    x, smooth = np.linspace(low, high, _GRID), gaussian_kde(draws)
+    # tails that are a hairline would squeeze the rest
+    shown = np.quantile(draws, [0.5 - 0.5 * _SHOWN, 0.5 + 0.5 * _SHOWN])
+    x, smooth = np.linspace(*shown, _GRID), gaussian_kde(draws)
     # mirrored at the ends, so that draws that pile up at a bound are not smoothed across it
     y = smooth(x) + smooth(2 * low - x) + smooth(2 * high - x)
     return axes.fill_between(x, row - height * y / y.max(), row, color=color, alpha=0.3, lw=0)

@@ -65,9 +65,15 @@ class Rows(NamedTuple):
     undecided: np.ndarray | None = None
 
 
+def _zero_within(table):
+    """Zero where some of the intervals reach to either side of it, else None."""
+    shown = table.interval[np.isfinite(table.interval)]
+    return 0.0 if shown.size and shown.min() < 0 < shown.max() else None
+
+
 def _neighbours(table):
     top = f"P(top {len(table.words)})"
-    return "cosine", table._title(), [(top, bounded(table.prob_top))], None
+    return "cosine", table._title(), [(top, bounded(table.prob_top))], _zero_within(table)
 
 
 def _nearer(table):
@@ -76,12 +82,17 @@ def _nearer(table):
         "cosine",
         table._title(),
         [(head, bounded(table.prob_nearest))],
-        None,
+        _zero_within(table),
     )
 
 
 def _analogies(table):
-    return "cosine", table._title(), [("P(answer)", bounded(table.prob_answer))], None
+    return (
+        "cosine",
+        table._title(),
+        [("P(answer)", bounded(table.prob_answer))],
+        _zero_within(table),
+    )
 
 
 def _projections(table):
@@ -101,7 +112,8 @@ def _changes(table):
         ("known", [f"{known:.2f}" for known in table.known]),
         ("pairs", pairs),
     ]
-    return f"{table.distance} distance", title, columns, table.threshold
+    distance = table.distance.replace("euclidean", "Euclidean")
+    return f"{distance} distance", title, columns, table.threshold
 
 
 def _topic_effects(table):

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 
 from ..posterior.sources import interval_label
 from ..sgns.word_map import word_map
-from .canvas import COLORS, GREY, SMALL, WIDTH, Display, can
+from .canvas import GREY, SMALL, WIDTH, Display, can, styles
 from .labels import label_points
 
 _HEIGHT = 3.3
+# How bright the color of a label is, relative to that of its point: text has thin lines.
+_DARKER = 0.75
 
 
 class WordMapDisplay(Display):
     """Words on the plane of the two main directions in which they differ, with ellipses.
 
-    Each word has an ellipse that contains ``prob`` of the draws of its position. The plane is
-    fixed: it is spanned by the first two principal components of the unit vectors of posterior mean
-    targets. The other directions, which it does not show, may matter most: the labels of the axes
-    say how much they show.
+    Each word has an ellipse, in the color of its label, that contains ``prob`` of the draws of its
+    position. The plane is fixed: it is spanned by the first two principal components of the unit
+    vectors of posterior mean targets. The other directions, which it does not show, may matter
+    most: the labels of the axes say how much they show.
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ class WordMapDisplay(Display):
 
     Attributes
     ----------
-    points_ : matplotlib.lines.Line2D
+    points_ : matplotlib.collections.PathCollection
         Posterior means.
     ellipses_ : list of matplotlib.patches.Ellipse
         One for each word; empty for a point estimate.
@@ -141,28 +144,36 @@ class WordMapDisplay(Display):
         """
         found = self.result
         (axes,) = self._open(ax, _HEIGHT, width=WIDTH)
+        from matplotlib.colors import to_rgb
         from matplotlib.patches import Ellipse
+        from matplotlib.patheffects import withStroke
 
         self.ellipses_ = []
+        # a word, its point and its ellipse have one color; where colors return, lines are others
+        looks = list(islice(styles(), len(found.words)))
         if found.source != "point":
-            for place, size, angle in zip(
-                found.position, found.half_axes, found.angle, strict=True
-            ):
-                shape = Ellipse(place, *(2 * size), angle=angle, fc=COLORS[0], ec="none", alpha=0.1)
+            rows = zip(found.position, found.half_axes, found.angle, looks, strict=True)
+            for place, size, angle, (color, line) in rows:
+                shape = Ellipse(place, *(2 * size), angle=angle, fc=color, ec="none", alpha=0.06)
                 axes.add_patch(shape)
-                axes.add_patch(Ellipse(place, *(2 * size), angle=angle, fc="none", ec=COLORS[0],
-                                       lw=0.5, alpha=0.6))  # fmt: skip
+                axes.add_patch(Ellipse(place, *(2 * size), angle=angle, fc="none", ec=color,
+                                       lw=0.8, ls=line))  # fmt: skip
                 self.ellipses_.append(shape)
-        (self.points_,) = axes.plot(*found.position.T, "o", ms=3, color=COLORS[0], zorder=3)
+        colors = [color for color, _ in looks]
+        self.points_ = axes.scatter(*found.position.T, s=9, c=colors, zorder=3)
         first, second = 100 * found.share
         axes.set_xlabel(
             f"1st direction, {first:.0f} % of differences\n"
-            f"{interval_label(found.prob, found.source, 'ellipse')}"
+            f"{interval_label(found.prob, found.source, 'ellipse', found)}"
         )
         axes.set_ylabel(f"2nd direction, {second:.0f} %")
         self._limits(axes)
         self._close()
+        axes.locator_params(nbins=5)
         self.texts_ = label_points(axes, found.position, found.words.tolist(), SMALL)
+        for text, color in zip(self.texts_, colors, strict=True):
+            text.set_color([_DARKER * part for part in to_rgb(color)])
+            text.set_path_effects([withStroke(linewidth=1.5, foreground="white")])
         return self
 
     def _limits(self, axes):

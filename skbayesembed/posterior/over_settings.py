@@ -21,7 +21,7 @@ from .sentences import (
     sure_of,
 )
 from .sources import INDEPENDENT, OTHERS, THINNED, VECTORS, is_unmixed, sampled_units
-from .tables import Column, Table, cut_lists, dashed, number
+from .tables import Column, Table, bounded, cut_lists, dashed, number
 
 # Entries of a sequence that are printed.
 _MOST_ENTRIES = 3
@@ -175,7 +175,40 @@ class OverSettings(Table):
     @property
     def sentence(self) -> str:
         """The table in words, to be copied."""
+        if self.proba_of == "prob_nearest" and any(self.entries):
+            return self._on_nearest()
         return " ".join(self.sentences.values())
+
+    def _on_nearest(self):
+        """Which of several words is the nearest: by probabilities, as cosines do not tell it."""
+        without = np.array([verdict == NO_DATA for verdict in self.verdicts])
+        rows = np.flatnonzero(np.isfinite(self.proba) & ~without)
+        settings = [str(one) for one in self.params]
+        n, known = len(set(settings)), {settings[row] for row in rows}
+        over = f"{number_of(n, 'setting')} ({self._values()})"
+        if not known:
+            return f"None of {over} answers which of these is the nearest."
+        entries = np.array(self.entries)
+        of = [(entry, rows[entries[rows] == entry]) for entry in dict.fromkeys(entries[rows])]
+        parts = [f"Over {over}, P(nearest) is {joined([self._chances_of(*one) for one in of])}"]
+        told = [(entry, [self.verdicts[row] == NEAREST for row in mine]) for entry, mine in of]
+        told = [f"{str(entry)!r} in {sum(nearest)}" for entry, nearest in told if any(nearest)]
+        decided = "not decided in any setting"
+        if told:
+            decided = f"decided for {joined(told)} of {number_of(len(known), 'setting')}"
+        parts.append(f"Which is the nearest is {decided}")
+        if n > len(known):
+            parts.append(f"Left out: {number_of(n - len(known), 'setting')} without an answer")
+        parts += [capital(line) for line in self._on_sources()]
+        return ended(". ".join(parts), self.source, found=self, several=True)
+
+    def _chances_of(self, entry, rows):
+        """From where to where the probability of an entry lies, and with the own setting."""
+        proba = self.proba[rows]
+        ends = dict.fromkeys(bounded([proba.min(), proba.max()]))
+        own = bounded(proba[self.own[rows]])
+        mine = f" ({own[0]} with our own setting)" if own and len(ends) > 1 else ""
+        return f"{' to '.join(ends)} for {str(entry)!r}{mine}"
 
     def _in_words(self, entry):
         here, without = self._answers_on(entry)
@@ -455,9 +488,10 @@ class OverSettings(Table):
         if found.size == 1:
             return f"{called} is the same in {_all(rows.size, 'setting')}{counted}"
         if own.size and rows.size == 2:
-            return f"{called} changes in the other setting"
+            return f"{called} {_becomes(values[~alike])} in the other setting"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
-        return f"{called} changes in {np.count_nonzero(~alike)} of {of} settings{counted}"
+        changes = f"{_becomes(values[~alike])} in {np.count_nonzero(~alike)} of {of} settings"
+        return f"{called} {changes}{counted}"
 
 
 def below_figure(table: OverSettings) -> list[str]:
@@ -502,6 +536,13 @@ def _shown(value):
 def number_of(n: int, what: str) -> str:
     """A number of things, as ``"1 setting"``."""
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _becomes(values):
+    """What a sign or a verdict is elsewhere, of verdicts to what it changes."""
+    if values.dtype.kind != "U":
+        return "changes"
+    return f"changes to {joined([repr(str(v)) for v in dict.fromkeys(values.tolist())], 'or')}"
 
 
 def _all(n, what):

@@ -13,7 +13,15 @@ import numpy as np
 
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
-from .sources import THINNED_FROM, interval_label, is_by_units, name_of_units, source_of
+from .results import About
+from .sources import (
+    THINNED_FROM,
+    interval_label,
+    is_by_units,
+    name_of_sampled,
+    name_of_units,
+    source_of,
+)
 from .tables import Column, Table, share_of
 from .worst import NOT_KNOWN, worst_of
 
@@ -260,7 +268,8 @@ def _intervals(estimator, attrs):
     by_units = is_by_units(estimator)
     of_works = getattr(estimator, "units_", None) is not None and hasattr(estimator, "n_senses")
     source = source_of(estimator, by_units, True if of_works else None)
-    label = interval_label(0.9, source, "intervals")
+    units = About(units_name=name_of_sampled(estimator))
+    label = interval_label(0.9, source, "intervals", units)
     said = label.partition("(")[2].removesuffix(")") or label
     response = "does not apply"
     if by_units:

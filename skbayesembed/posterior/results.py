@@ -47,9 +47,9 @@ _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "bad_share": ".2g"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
-    "(two questions: the interval is about these words and allows for the sampling of text; p is "
-    "about other ways of splitting the words, one-sided: of an effect above "
-    "zero; swap X and Y for one below)"
+    "(the interval and p answer different questions: the interval is for these words in other "
+    "samples of text; p is the share of ways of dealing the words of the first two lists into two "
+    "groups that give an effect at least as large; for an effect below zero, swap these lists)"
 )
 # Of scores of models, below their tables.
 _OF_UNITS = (
@@ -107,6 +107,8 @@ class About:
         Number of units whose sampling the intervals allow for, if they do.
     units_name : str or None
         Name of the column in which the units were given.
+    units_called : str or None
+        What a unit is called where that is none: a document, where each is one.
     asked : mapping of str to object
         What was asked, as words and periods, by the names of arguments: columns of data frames.
     whole : str or None
@@ -122,6 +124,7 @@ class About:
     lent: bool = False
     of_units: int | None = None
     units_name: str | None = None
+    units_called: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     whole: str | None = None
 
@@ -194,6 +197,10 @@ class Result(Bunch):
     def units_name(self) -> str | None:
         """Name of the column in which the units were given."""
         return self._about.units_name
+
+    @property
+    def _units_called(self) -> str | None:
+        return self._about.units_called
 
     @property
     def axes(self) -> dict[str, list]:

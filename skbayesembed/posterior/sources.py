@@ -197,14 +197,38 @@ def later_name(name: str | None) -> str | None:
     return name if _known_plural(name) else None
 
 
+def units_called(name: str | None) -> str:
+    """What several units are called, without their number.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sources import units_called
+    >>> units_called("speaker"), units_called("sitting_no"), units_called(None)
+    ('speakers', 'units', 'units')
+    """
+    return units_in_words(2, later_name(name)).removeprefix("2 ")
+
+
 def name_of_units(estimator: Any) -> str | None:
     """The name of the column that units were given as; None where it has none."""
     name: str | None = getattr(estimator, "units_name_", None)
     return name
 
 
+def name_of_sampled(estimator: Any) -> str | None:
+    """What the units of a fit are called: by their column, or documents where each is one.
+
+    None of units that were given without a name.
+    """
+    name = name_of_units(estimator)
+    n_units, n_documents = (
+        estimator.posterior_.attrs.get(f"n_{x}") for x in ("units", "documents")
+    )
+    return "document" if name is None and n_units == n_documents is not None else name
+
+
 def sampled_units(found: Any) -> tuple[int | None, str | None]:
-    """Number of units whose sampling intervals allow for, and the name of their column.
+    """Number of units whose sampling intervals allow for, and what one of them is called.
 
     Parameters
     ----------
@@ -213,7 +237,8 @@ def sampled_units(found: Any) -> tuple[int | None, str | None]:
     """
     of = getattr(found, "answer", found)
     n = getattr(of, "of_units", getattr(of, "n_units", None))
-    return n if isinstance(n, int) else None, getattr(of, "units_name", None)
+    name = getattr(of, "units_name", None)
+    return n if isinstance(n, int) else None, name or getattr(of, "_units_called", None)
 
 
 def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
@@ -317,8 +342,9 @@ def interval_label(
     besides = [_CALLED.get(what, what) for what in besides if what not in (INDEPENDENT, THINNED)]
     suffix = _SUFFIXES.get(base, "")
     if base == "units":
-        name = later_name(sampled_units(found)[1])
-        suffix = suffix.replace("units", units_in_words(2, name).removeprefix("2 "))
+        called = units_in_words(2, sampled_units(found)[1]).removeprefix("2 ")
+        # a column that is no word for units, without brackets in brackets
+        suffix = suffix.replace("units", called.replace(" (", ": ").removesuffix(")"))
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
     return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

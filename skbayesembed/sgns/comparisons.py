@@ -68,9 +68,9 @@ class Nearer(Table):
         All cosines in the order of the rows, as ``similarity`` returns them, for ``contrast``.
     verdict : str or None
         ``"nearest"`` (the first row is) if the intervals of all differences are above zero and its
-        ``prob_nearest`` is ``prob`` or more, else ``"not decided"``; ``"no data"`` if one of the
-        words has too little text in the period (``few``), ``"not mixed"`` if the chains have not
-        mixed (of intervals by draws). None for a point estimate or one row.
+        ``prob_nearest`` is ``(1 + prob) / 2`` or more, else ``"not decided"``; ``"no data"`` if one
+        of the words has too little text in the period (``few``), ``"not mixed"`` if the chains have
+        not mixed (of intervals by draws). None for a point estimate or one row.
     sentence : str or None
         The first row in words, to be copied; None if there is one row.
 
@@ -302,7 +302,10 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    of = {name: getattr(found._about, name) for name in ("lent", "of_units", "units_name")}
+    of = {
+        name: getattr(found._about, name)
+        for name in ("lent", "of_units", "units_name", "units_called")
+    }
     about = About("cosines", {"word": labels}, prob, found.source, **of)
     found = Answer(entries, question(order), estimator.posterior_, about)
     return order, labels, found, lambda rows: question(order[rows])
@@ -325,8 +328,13 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
     # joint draws of how much each is below the first; the first by nothing at all
-    apart.draws[:, 0] = 0.0
+    for entry in (apart.draws.T, apart.mean, apart.interval):
+        entry[0] = 0.0
     nearest = np.bincount(np.argmin(apart.draws, axis=1), minlength=rows.size) / len(apart.draws)
+    if rows.size == 2:
+        # as their contrast has it
+        first = share_above(apart, 0.0, prob)[1]
+        nearest = np.array([first, 1.0 - first])
     nearest = unknown_where(nearest, None if few is None else few.any())
     return Nearer(
         phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,

@@ -42,12 +42,16 @@ _WHERE = {
 }
 # Of intervals of words that were looked for, below tables and behind sentences.
 _PICKED = (
-    "(words were picked because they are near, which their intervals do not allow for: they hold "
-    "the truth less often)"
+    "(words were picked because they are near, which their intervals do not allow for, so they "
+    "cover the true value less often than {:g} %)"
 )
 _PICKED_ONE = (
-    "The word was picked because it is near, which the interval does not allow for: it holds the "
-    "truth less often."
+    "The word was picked because it is near: the interval then covers the true value less often "
+    "than stated."
+)
+_PICKED_SEVERAL = (
+    "The words were picked because they are near: the intervals then cover the true values less "
+    "often than stated."
 )
 # Why probabilities of rank are NaN.
 _NOT_RANKED = (
@@ -89,7 +93,7 @@ def _of_another_sample(table):
     """How the words expected among the nearest differ from those that others would find."""
     n, name = sampled_units(table)
     units = "as many units" if n is None or name is None else units_in_words(n, name)
-    return f"another sample of {units} would share fewer"
+    return f"another sample of {units} would have fewer of these words in common"
 
 
 def expected_notes(table):
@@ -181,11 +185,13 @@ class Neighbours(Table):
     of_units : int or None
         Number of units whose sampling intervals allow for; None if they are the model's.
     units_name : str or None
-        Name of the column in which the units were given, which sentences call them by.
+        Name of the column in which the units were given, which sentences call them by;
+        ``"document"`` where each document is a unit.
     sentence : str or None
         How many of these words are expected to be truly among the ``n`` nearest (the sum of
-        ``prob_top``), or to be so under the posterior, as `source` says; and the most certain of
-        them. The list of another sample shares fewer, because it has noise of its own.
+        ``prob_top``), or to be so under the posterior, as `source` says; and which has the highest
+        ``prob_top``, of those whose interval does not contain zero. The list of another sample has
+        fewer of these words in common, because it has noise of its own.
 
     Examples
     --------
@@ -247,20 +253,46 @@ class Neighbours(Table):
             )
         point = self.n_draws == 1
         source = "point" if point else self.source
-        surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
-        one = {"mean": self.mean[surest], "interval": self.interval[surest]}
-        called, cosine = repr(str(self.words[surest])), estimate(one, source, self.prob)
         of_word = f"{self.word!r}{in_words_of_period(self)}"
         if point or np.isnan(self.prob_top).any():
             by = "" if point else " by cosine"
-            text = f"The word nearest to {of_word}{by} is {called}, with a cosine of {cosine}"
+            text, row = f"The word nearest to {of_word}{by} is {self._told(0, source)}", 0
         else:
-            text = (
-                f"{self._expected(of_word)}. The most certain is {called}, with "
-                f"{chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
+            text, row = self._expected(of_word), self._highest()
+            if row is None:
+                each = (
+                    "interval of its cosine contains"
+                    if n == 1
+                    else "intervals of all cosines contain"
+                )
+                text = ended(f"{text}. The {each} zero", source, found=self, several=n > 1)
+                return f"{text} {_PICKED_ONE if n == 1 else _PICKED_SEVERAL}"
+            # the word of the highest of all may have an interval around zero
+            among = (
+                ""
+                if row == np.argmax(self.prob_top)
+                else ("Of the words whose interval does not contain zero, the ")
             )
-        text = ended(text, source, np.inf if self.n_units is None else self.n_units[surest], self)
+            text += f". {among or 'The '}highest P(top {n}) is that of "
+            text += self._told(row, source, f" ({chance(self.prob_top[row])})")
+        text = ended(text, source, np.inf if self.n_units is None else self.n_units[row], self)
         return text if point or is_unmixed(source) else f"{text} {_PICKED_ONE}"
+
+    def _told(self, row, source, aside=""):
+        """A word with its cosine."""
+        one = {"mean": self.mean[row], "interval": self.interval[row]}
+        return (
+            f"{str(self.words[row])!r}{aside}, with a cosine of {estimate(one, source, self.prob)}"
+        )
+
+    def _highest(self):
+        """The row of the highest ``prob_top``, of cosines that are known not to be zero, or None.
+
+        A word of which next to nothing is known may be anywhere, also among the nearest.
+        """
+        low, high = self.interval.T
+        known = (low > 0) | (high < 0) | is_unmixed(self.source)
+        return int(np.argmax(np.where(known, self.prob_top, -1.0))) if known.any() else None
 
     def _expected(self, of_word):
         """How many of the words are expected among the nearest, in words."""
@@ -280,7 +312,11 @@ class Neighbours(Table):
         return f"nearest to {cut_list(self.word)!r}{of_period(self)}"
 
     def _notes(self):
-        picked = [_PICKED] if self.n_draws > 1 and len(self.words) and not self.word_few else []
+        picked = (
+            [_PICKED.format(100 * self.prob)]
+            if self.n_draws > 1 and len(self.words) and not self.word_few
+            else []
+        )
         notes = super()._notes() + expected_notes(self) + picked + self._notes_on_pairs()
         return notes + order_notes(self) + units_notes(self)
 
@@ -397,7 +433,11 @@ class Analogies(Table):
     def _notes(self):
         unknown = np.isnan(self.prob_answer[~self._few]).any()
         ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
-        picked = [_PICKED] if self.n_draws > 1 and len(self.words) and not self._few.all() else []
+        picked = (
+            [_PICKED.format(100 * self.prob)]
+            if self.n_draws > 1 and len(self.words) and not self._few.all()
+            else []
+        )
         notes = super()._notes() + ranked + picked + few_notes(self) + left_out_notes(self)
         return notes + units_notes(self)
 

@@ -33,6 +33,7 @@ OF_ITSELF = "(1 by construction: a and b are the same)"
 
 def similarity(estimator, a, b, prob):
     """Posterior of the cosine between the target vectors of two words."""
+    check_two(a, b)
     check_prob(prob)
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
@@ -44,6 +45,15 @@ def similarity(estimator, a, b, prob):
     text = f"The {titles['whole']} is {estimate(found, found.source, prob)}"
     found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
+
+
+def check_two(a, b):
+    """Raise a TypeError where the second of two words is missing."""
+    if b is None:
+        raise TypeError(
+            f"similarity takes two words, a and b, got {a!r} alone; for several pairs, ask for "
+            "each: pandas.concat([model.similarity(*pair).to_frame() for pair in pairs])."
+        )
 
 
 def check_different(name, a, b, instead=""):
@@ -158,7 +168,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
     rho_: Any
     _balanced: Any
 
-    def similarity(self, a: Any, b: Any, *, prob: float = 0.9) -> Answer:
+    def similarity(self, a: Any, b: Any = None, *, prob: float = 0.9) -> Answer:
         """Posterior of the cosine between the target vectors of two words.
 
         Parameters
@@ -183,6 +193,8 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         ------
         KeyError
             For an unknown word, or a list without a known one.
+        TypeError
+            If ``b`` is missing.
 
         Examples
         --------

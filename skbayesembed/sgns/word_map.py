@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..posterior.sources import source_of
+from ..posterior.sources import sampled_units, source_of
 from ..posterior.tables import Column, Table
 from .comparisons import several
 from .neighbours import most_similar
@@ -76,6 +76,8 @@ class WordMap(Table):
         Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
         Effective number of units of sampling of each word; None if intervals are the model's.
+    of_units, units_name
+        As in `Neighbours`.
 
     Examples
     --------
@@ -100,6 +102,8 @@ class WordMap(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    of_units: int | None = None
+    units_name: str | None = None
 
     def _title(self):
         first, second = 100 * self.share
@@ -163,7 +167,7 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
     units = found.n_units[0] if "n_units" in found else None
     table = WordMap(
         estimator.words_[index], position - axes @ centre, covariance, half_axes, angle, share,
-        prob, len(draws), units,
+        prob, len(draws), units, *sampled_units(found),
     )  # fmt: skip
     return table._resting_on(source_of(estimator, units is not None))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
 
 import numpy as np
@@ -381,6 +382,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)
+    assert np.isnan(change.interval).all()
     assert "prob_increase" in repr(change) and "nan" not in repr(change)
     ends = [model.periods_.labels[t] for t in (0, 2)]
     for answer, asked in (
@@ -417,7 +419,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert stays.n_units == min(stays.units)
         change = model.similarity_change("sun", "sea")
         for answer in (stays, change):
-            assert "allows for the sampling of units" in answer.sentence
+            assert re.search(r"allows for the sampling of \d+ documents\.", answer.sentence)
         # at the mode an unseen word points where it did before, and that is not known
         labels = model.periods_.labels
         unseen = model.self_similarity("gone", labels[1], periods=[labels[2]])

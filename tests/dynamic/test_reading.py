@@ -189,7 +189,7 @@ def test_most_changed_prints_and_converts(model):
     assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":
         assert "have not mixed" in lines.pop()
-    assert lines[0] == "most changed from 1850 to 1890, by euclidean distance" and len(lines) == 5
+    assert lines[0] == "most changed from 1850 to 1890, by Euclidean distance" and len(lines) == 5
     assert "90 % interval" in lines[1] and f"P(> {found.threshold:.3g})" in lines[1]
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
     frame = found.to_frame()

@@ -23,7 +23,7 @@ def test_lines_and_bands_are_the_answers_of_similarity(dynamic):
         np.testing.assert_array_equal(line.get_ydata(), found.mean)
         np.testing.assert_allclose(band_at(filled, found.times), found.interval)
     legend = display.ax_.get_legend()
-    assert legend.get_title().get_text() == "80 % band (sampling of units)"
+    assert legend.get_title().get_text() == "80 % band (sampling of documents)"
     assert [text.get_text() for text in legend.get_texts()] == ["ant, bee", "ant, [fox, gnu]"]
     assert display.lines_[0].get_color() != display.lines_[1].get_color()
 

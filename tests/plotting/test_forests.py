@@ -80,7 +80,7 @@ def test_neighbours_that_are_unlikely_are_noted(by_units):
 @pytest.mark.parametrize(
     ("fit", "label"),
     [
-        ("by_units", "80 % interval (sampling of units)"),
+        ("by_units", "80 % interval (sampling of documents)"),
         ("variational", "80 % interval (VI, may be too narrow)"),
         ("sampled", "80 % interval (of the model)"),
         ("point", "point estimate, no interval"),

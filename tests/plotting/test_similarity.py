@@ -26,7 +26,8 @@ def test_densities_are_those_of_the_draws(sampled):
     for row, (pair, shape) in enumerate(zip(PAIRS, display.densities_, strict=True)):
         draws = sampled.similarity(*pair).draws
         x, y = shape.get_paths()[0].vertices.T
-        assert np.isclose(x.min(), draws.min()) and np.isclose(x.max(), draws.max())
+        # hairlines of tails would squeeze the rest
+        np.testing.assert_allclose([x.min(), x.max()], np.quantile(draws, [0.0025, 0.9975]))
         assert np.isclose(y.min(), row - 0.8) and np.isclose(y.max(), row)
         # the mean under the curve is that of the draws, but for the tails that are cut off
         height = np.unique(x), [row - y[x == at].min() for at in np.unique(x)]

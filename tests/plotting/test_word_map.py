@@ -23,7 +23,7 @@ def test_points_are_projections_of_unit_vectors(by_units):
     unit = unit_vectors(by_units.rho_[[by_units.vocabulary_[w] for w in WORDS]])
     axes, share = plane(unit)
     expected = (unit - unit.mean(axis=0)) @ axes
-    x = np.column_stack(display.points_.get_data())
+    x = np.asarray(display.points_.get_offsets())
     signs = np.sign(np.sum(x * expected, axis=0))
     np.testing.assert_allclose(x, signs * expected, atol=1e-8)
     np.testing.assert_allclose(display.result.share, share)

@@ -46,6 +46,25 @@ def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
     assert "is below" not in repr(Neighbours("cat", *rows, prob=0.9, n_draws=1))
 
 
+def test_a_word_of_which_little_is_known_is_not_named_first():
+    """It may be anywhere, also among the nearest, more probably than one that is known."""
+    words, mean = np.array(["ant", "bee"]), np.array([0.5, 0.4])
+    interval, top = np.array([[-0.5, 1.0], [0.3, 0.5]]), np.array([0.6, 0.2])
+    table = Neighbours("cat", words, mean, mean, interval, top, prob=0.9, n_draws=1000)
+    table._resting_on("units")
+    told = (
+        "Of the words whose interval does not contain zero, the highest P(top 2) is that of 'bee' "
+    )
+    assert f"{told}(P = 0.20), with a cosine of 0.40" in table.sentence
+    unknown = replace(table, interval=interval - [[0.0, 0.0], [0.4, 0.4]])._resting_on("units")
+    assert "(P =" not in unknown.sentence
+    told = "The intervals of all cosines contain zero. Each interval allows for the sampling of"
+    assert told in unknown.sentence and "The words were picked" in unknown.sentence
+    one = replace(unknown, **{name: getattr(unknown, name)[:1] for name in ("words", "interval")})
+    one = replace(one, mean=mean[:1], prob_top=top[:1])._resting_on("units")
+    assert "The interval of its cosine contains zero. The interval allows" in one.sentence
+
+
 @pytest.mark.parametrize(
     ("source", "where"),
     [("units", None), ("posterior, vectors", "under the posterior"),
@@ -63,12 +82,13 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     if source == "units":
         # another sample has noise of its own
         told = "to be truly among the 3 nearest: the sum of P(top 3); another sample of as many "
-        told += "units would share fewer)"
+        told += "units would have fewer of these words in common)"
         said = "About 1.7 of the 3 words nearest to 'cat' by cosine are expected to be truly among "
-        said += "its 3 nearest (another sample of as many units would share fewer)"
+        said += "its 3 nearest (another sample of as many units would have fewer of these words in "
+        said += "common)"
     assert f"(of these 3, about 1.7 are expected {told}" in repr(table)
     assert table.sentence.startswith(
-        f"{said}. The most certain is 'bee', with P(top 3) = 0.75 and a cosine of "
+        f"{said}. The highest P(top 3) is that of 'bee' (P = 0.75), with a cosine of "
         f"0.40 ({'no interval)' if source == 'unmixed' else '90% interval '}"
     )
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")

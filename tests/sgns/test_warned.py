@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,9 +38,11 @@ def test_uncertainty_is_checked_where_it_is_asked_for(fitted):
 
 def test_neighbors_were_picked(fitted):
     """Their intervals do not allow for it; those of words that were named need no such line."""
-    for table in (fitted.most_similar("w00", 3), fitted.analogy("w00", "w01", "w02", 2)):
-        assert "(words were picked because they are near" in repr(table)
-        assert "picked because it is near, which the interval does not allow for" in table.sentence
+    near = fitted.most_similar("w00", 3)
+    away = replace(near, interval=near.mean[:, None] + [[0.0, 0.1]])
+    for table in (away, fitted.analogy("w00", "w01", "w02", 2)):
+        assert "so they cover the true value less often than 90 %)" in repr(table)
+        assert "picked because it is near: the interval then covers the true" in table.sentence
     named = fitted.nearer("w00", ["w01", "w02"])
     assert "picked" not in repr(named) + named.sentence
     point = copy.copy(fitted).set_params(uncertainty="model").most_similar("w00", 3)
@@ -118,13 +121,13 @@ def test_answers_over_periods_are_drawn_by_another_display():
         SimilarityDisplay.from_estimator(model, [("w00", "w01")])
     assert "\n" not in str(told.value)
     change = model.similarity_change("w00", "w01")
-    rests = f"It rests on {change.n_units:.1f} effective ones, of all periods."
+    rests = f"It rests on {change.n_units:.1f} effective documents, counted over all periods."
     assert rests in change.sentence
 
 
 def test_figures_call_units_by_their_name(fitted):
     pytest.importorskip("matplotlib").use("Agg")
-    from skbayesembed.plotting import ForestDisplay, SimilarityDisplay
+    from skbayesembed.plotting import ForestDisplay, SimilarityDisplay, WordMapDisplay
 
     units = pytest.importorskip("pandas").Series(np.arange(12) // 2, name="president")
     model = BayesianSGNS(2, **OPTIONS).fit(TEXTS, units=units)
@@ -135,4 +138,48 @@ def test_figures_call_units_by_their_name(fitted):
     ):
         assert "90 % interval (sampling of presidents)" in display.ax_.get_xlabel()
     plain = SimilarityDisplay.from_estimator(fitted, [("w00", "w01")])
-    assert "90 % interval (sampling of units)" in plain.ax_.get_xlabel()
+    assert "90 % interval (sampling of documents)" in plain.ax_.get_xlabel()
+    for of, called in ((model, "presidents"), (fitted, "documents")):
+        drawn = WordMapDisplay.from_estimator(of, ["w00", "w01", "w02"])
+        assert f"90 % ellipse (sampling of {called})" in drawn.ax_.get_xlabel()
+        assert of.report().find("intervals") == f"sampling of {called}"
+    over_time = DynamicSGNS(2, **OPTIONS).fit(TEXTS, times=np.arange(12) // 6, units=units)
+    changed = over_time.most_changed(2, min_pairs=1)
+    label = ForestDisplay.from_result(changed).ax_.get_xlabel()
+    assert "Euclidean distance" in label and "(sampling of presidents)" in " ".join(label.split())
+    other = BayesianSGNS(2, **OPTIONS).fit(TEXTS, units=units.rename("year"))
+    label = SimilarityDisplay.from_estimator(other, [("w00", "w01")]).ax_.get_xlabel()
+    assert "(sampling of units: year)" in label
+
+
+def test_several_pairs_are_asked_about_one_by_one(fitted):
+    with pytest.raises(TypeError, match=r"similarity takes two words.*pandas.concat"):
+        fitted.similarity([("w00", "w01"), ("w00", "w02")])
+
+
+def test_what_keeps_a_rare_word_is_named():
+    model = BayesianSGNS(2, **OPTIONS | {"max_features": 8, "min_count": 2}).fit(TEXTS)
+    (rare, *_) = set(WORDS) - set(model.words_)
+    with pytest.raises(KeyError, match="raise max_features, or lower min_count, and fit again"):
+        model.similarity(str(rare), model.words_[0])
+
+
+def test_the_contrast_of_two_changes_is_higher_or_lower(fitted):
+    pairs = ("w00", "w01"), ("w00", "w02"), ("w00", "w03")
+    first, second = (fitted.similarity_difference(pairs[0], pair) for pair in pairs[1:])
+    said = fitted.contrast(first, second).sentence
+    assert ("higher" in said or "lower" in said) and "larger" not in said
+    said = fitted.contrast(*(fitted.similarity(*pair) for pair in pairs[:2])).sentence
+    assert "higher" not in said
+
+
+def test_nearest_is_as_sure_as_an_interval(fitted):
+    """Its probability is at least what the interval leaves on one side."""
+    table = fitted.nearer("w00", ["w01", "w02", "w03"])
+    sure = {"difference_interval": np.full((3, 2), 0.1), "prob": 0.9}
+    for proba, verdict in ((0.94, "not decided"), (0.95, "nearest")):
+        nearest = np.array([proba, 1 - proba, 0.0])
+        found = replace(table, prob_nearest=nearest, **sure)._resting_on("units")
+        assert found.verdict == verdict
+        assert ("probably nearer" in found.sentence) == (verdict == "nearest")
+    assert table.difference[0] == 0 and not table.difference_interval[0].any()

@@ -81,7 +81,7 @@ def test_by_documents(model):
     assert other.p_value == 1.0
     assert "has a one-sided p = " in found.sentence and "swap" not in found.sentence
     assert "one-sided p = 1.000, of an effect above zero: for one below, swap" in other.sentence
-    assert "one-sided: of an effect above zero" in repr(other)
+    assert "for an effect below zero, swap these lists)" in repr(other)
     d = model.contrast(found, other)
     # of an effect near its end the draws' standard deviation, which is larger than first order
     assert d.mean == pytest.approx(2 * found.mean) and 0 < d.sd < 2.001 * found.sd

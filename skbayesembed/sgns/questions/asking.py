@@ -14,10 +14,10 @@ from ...common.checks import (
 )
 from ...posterior.deciding import MOST_ERRORS, errors_of
 from ...posterior.results import About, Result
-from ...posterior.sources import name_of_units, note_on_units, source_of
+from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
 from ..documents import answers
-from .kinds import Differences
+from .kinds import Differences, Effects
 from .operands import values
 from .verdicts import few_pairs, sum_up
 
@@ -151,6 +151,9 @@ def ask(
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
     of = {} if deviations is None else units_asked_of(estimator)
+    called = of.get("units_name")
+    if called is not None:
+        of |= {"units_name": name_of_units(estimator), "units_called": called}
     asides = note_on_units(estimator, of.get("of_units"))
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
                   whole=whole, **of)  # fmt: skip
@@ -158,13 +161,13 @@ def ask(
 
 
 def units_asked_of(estimator):
-    """Number of units that were sampled and the name of their column, a dict; None where unknown.
+    """Number of units that were sampled and what they are called, a dict; None where unknown.
 
     Of intervals by units of a fit; `About` and tables have attributes of these names.
     """
     sampling = getattr(estimator, "_sampling", None)
     n = None if sampling is None else sampling.n_sampled
-    return {"of_units": n, "units_name": None if n is None else name_of_units(estimator)}
+    return {"of_units": n, "units_name": None if n is None else name_of_sampled(estimator)}
 
 
 def _shaped(found, shape):
@@ -245,7 +248,8 @@ def contrast(estimator, a, b, low, high, prob):
     if "n_units" in found and np.any(few):
         # they would be those of other periods
         found.n_units = np.where(few, np.nan, found.n_units)[()]
-    return sum_up(found, *asked.values(), few, ends)
+    signed = any(isinstance(one, Differences | Effects) for one in (first, second))
+    return sum_up(found, *asked.values(), few, ends, signed)
 
 
 def _less(a, b):

@@ -149,12 +149,21 @@ def word_index(estimator, word, name):
         )
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
+        why = why_unknown(estimator, word)
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"({why_unknown(estimator, word)}); pass a word that is in vocabulary_, as a str, or "
-            f"its index, as an int.{_offer(estimator, word)}"
+            f"({why}); pass a word that is in vocabulary_, as a str, or its index, as an int"
+            f"{_to_keep(estimator) if why.endswith('rare words') else ''}."
+            f"{_offer(estimator, word)}"
         )
     return found
+
+
+def _to_keep(estimator):
+    """What keeps more words at the next fit, behind a message."""
+    ways = ["raise max_features"] * (estimator.max_features is not None)
+    ways += ["lower min_count"] * (estimator.min_count > 1)
+    return f"; to have rarer words, {', or '.join(ways)}, and fit again"
 
 
 def list_index(estimator, words, name):

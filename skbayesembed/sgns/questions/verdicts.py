@@ -37,7 +37,7 @@ def few_pairs(answer):
     return few.reshape(few.shape + (1,) * (np.ndim(answer.mean) - few.ndim))
 
 
-def sum_up(found, first, second, few=False, ends=None):
+def sum_up(found, first, second, few=False, ends=None, signed=False):
     """Add, in place, what the difference of two answers comes to.
 
     Parameters
@@ -50,6 +50,9 @@ def sum_up(found, first, second, few=False, ends=None):
         Whether next to nothing was seen of what they are about.
     ends : (float, float), optional
         Those of ``prob_inside``.
+    signed : bool
+        Whether the answers are above or below zero, as changes are, so that sentences say "higher"
+        and "lower".
 
     Returns
     -------
@@ -71,7 +74,7 @@ def sum_up(found, first, second, few=False, ends=None):
         found.verdict = str(found.verdict)
     first = f"the {first}" if first else "the first answer"
     second = f"the {second}" if second else "the second"
-    found.sentence = _sentence(found, first, second, ends)
+    found.sentence = _sentence(found, first, second, ends, signed)
     return found
 
 
@@ -80,31 +83,30 @@ def _are_same(found):
     return np.isnan(found.prob_positive) & (found.mean == 0)
 
 
-def _sentence(found, first, second, ends):
+def _sentence(found, first, second, ends, signed):
     if _are_same(found):
         return f"{capital(first)} and {second} are the same in every draw, by construction."
     verdict, second = found.get("verdict"), _that_of(first, second)
     value = estimate(found, found.source, found.prob, "+")
-    side = "smaller" if verdict == "smaller" else "larger"
-    larger = 1 - found.prob_positive if side == "smaller" else found.prob_positive
+    above, below = ("higher", "lower") if signed else ("larger", "smaller")
+    side = below if verdict == "smaller" else above
+    larger = 1 - found.prob_positive if verdict == "smaller" else found.prob_positive
     value_and_chance = f"{value}, with {chance(larger, side)}"
     if verdict in (None, NOT_MIXED):
         text = f"The difference between {first} and {second} is {value}"
     elif verdict == NO_DATA:
         text = (
-            f"There are too few data to say whether {first} is larger than {second}: the "
+            f"There are too few data to say whether {first} is {above} than {second}: the "
             f"difference is {value}, which {_OF_PRIOR}"
         )
     elif verdict == "not decided":
         text = (
             f"The difference between {first} and {second} is {value_and_chance}; which of the two "
-            "is larger is not decided"
+            f"is {above} is not decided"
         )
     else:
-        text = (
-            f"{capital(first)} is {surely(found)} than {second}: the difference is "
-            f"{value_and_chance}"
-        )
+        said = surely(found).replace(verdict, side)
+        text = f"{capital(first)} is {said} than {second}: the difference is {value_and_chance}"
     if ends is not None and verdict not in (None, NO_DATA, NOT_MIXED):
         low, high = (number(end, "+g") for end in ends)
         text += f". It lies between {low} and {high} with {chance(found.prob_inside)}"
@@ -133,7 +135,9 @@ def verdict_on_nearer(table, few):
         return NO_DATA
     if is_unmixed(table.source):
         return NOT_MIXED
-    decided = table.prob_nearest[0] >= table.prob and np.all(table.difference_interval[1:, 0] > 0)
+    # what an interval of the same probability leaves on one side
+    sure = table.prob_nearest[0] >= 0.5 + 0.5 * table.prob
+    decided = sure and np.all(table.difference_interval[1:, 0] > 0)
     return "nearest" if decided else "not decided"
 
 
