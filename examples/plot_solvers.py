@@ -116,5 +116,4 @@ right.plot([0, top], [0, top], color="0.7", lw=1)
 for solver in ("hmc", "laplace", "vi"):
     right.plot(sds["gibbs"], sds[solver], ".", ms=1, alpha=0.3, label=solver, rasterized=True)
 right.set(xlabel="sd of a cosine by gibbs", ylabel="by another solver")
-for handle in right.legend(markerscale=8).legend_handles:
-    handle.set_alpha(1.0)
+right.legend(markerscale=8)

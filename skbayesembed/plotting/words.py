@@ -105,7 +105,10 @@ class WordsDisplay(Display):
         n_rows = -(-len(chosen) // n_columns)
         lines = max(names[k].count("\n") for k in chosen)
         around = _AROUND + lines * _LINE
-        height = n_rows * (ROW * 0.8 * found.words.shape[1] + around) + _BELOW
+        notes = list(on_rough(getattr(found, "rough", {}), chosen, known))
+        notes += [n.strip("()") for n in notes_on_rank(getattr(found, "rank", "probable"))]
+        below = _BELOW + _LINE * (len(notes) + 1)
+        height = n_rows * (ROW * 0.8 * found.words.shape[1] + around) + below
         if ax is None:
             panels = self._open(None, height, n_rows, n_columns, width=WIDTH * most / 2)
             for axes in panels[len(chosen) :]:
@@ -130,13 +133,10 @@ class WordsDisplay(Display):
             shown = found.mean[k] if hollow or made.intervals is None else found.interval[k]
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)
-        label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
-        rough = on_rough(getattr(found, "rough", {}), chosen, known)
-        label += "".join(f"\n{line}" for line in rough)
-        order = notes_on_rank(getattr(found, "rank", "probable"))
-        label += "".join(f"\n{note.strip('()')}" for note in order)
         if len({axes.get_xlim() for axes in panels}) > 1:
-            label += "\npanels have different scales"
+            notes.append("panels have different scales")
+        label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
+        label += "".join(f"\n{note}" for note in notes)
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
         else:
