@@ -12,7 +12,7 @@ import pytest
 from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pairs
 from skbayesembed.distributed import DaskEngine, fit
 from skbayesembed.inference import checkpoint
-from skbayesembed.sgns import data
+from skbayesembed.sgns import data, starting
 from tests.helpers.breaking import Broken, break_after
 
 distributed = pytest.importorskip("distributed")
@@ -69,6 +69,12 @@ def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
         for name in FITS:
             futures = client.scatter(shards, hash=False)
             same(fit(model(name), futures, client), model(name).fit(sum(shards)))
+
+
+def test_a_search_that_starts_among_frequent_words(shards, blocks_of_16, monkeypatch):
+    monkeypatch.setattr(starting, "_MANY", 30)
+    with cluster(2, False) as client:
+        same(fit(model("map"), shards, client), model("map").fit(sum(shards)))
 
 
 @pytest.mark.slow
