@@ -142,7 +142,8 @@ def to_keyed_vectors(source: Any, *, side: str = "target", period: Any = None) -
     Returns
     -------
     gensim.models.KeyedVectors
-        With words in the same order, and the dtype of the vectors.
+        With words in the same order, in float32 as gensim's own: it scales vectors of float64 in
+        place when it compares two words.
 
     Raises
     ------
@@ -166,8 +167,8 @@ def to_keyed_vectors(source: Any, *, side: str = "target", period: Any = None) -
         raise ImportError(
             "to_keyed_vectors needs gensim: pip install skbayesembed[gensim]"
         ) from error
-    keyed = KeyedVectors(vectors.vectors.shape[1], dtype=vectors.vectors.dtype)
-    keyed.add_vectors(vectors.words.tolist(), vectors.vectors)
+    keyed = KeyedVectors(vectors.vectors.shape[1], dtype=np.float32)
+    keyed.add_vectors(vectors.words.tolist(), vectors.vectors.astype(np.float32))
     return keyed
 
 
