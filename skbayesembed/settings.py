@@ -150,7 +150,7 @@ def over_settings(
     if not settings or not any(settings):
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
-        clone(estimator).set_params(**params)
+        _with_params(estimator, params)
     settings, of_own = _with_own(estimator, settings, bool(own))
     X = materialise(X)
     found = _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params)
@@ -192,7 +192,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     fitted = of_own.index(True) if isinstance(own, str) else None
     rest = [i for i in range(len(settings)) if i != fitted]
     n, workers = len(rest), effective_n_jobs(n_jobs)
-    first = clone(estimator).set_params(**settings[rest[0]]) if n > 1 else None
+    first = _with_params(estimator, settings[rest[0]]) if n > 1 else None
     took = _expected(first, X, fit_params) * -(-n // workers)
     larger = _larger([settings[i] for i in rest])
     about = f", about {duration(took)} of wall time{_longer(larger)}" if took > _BRIEF else ""
@@ -208,7 +208,7 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     named = None if fitted is None else found[fitted][8]
 
     def job(place):
-        one = clone(estimator).set_params(**settings[rest[place]])
+        one = _with_params(estimator, settings[rest[place]])
         turn = _Turn(place, n, begun, workers, larger)
         return delayed(_placed)(rest[place], one, X, question, fit_params, turn, named)
 
@@ -220,6 +220,16 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
             raise
         note_user(f"over_settings: interrupted after {len(found)} of {len(settings)} settings")
     return [found.get(i) or _without_answer(INTERRUPTED) for i in range(len(settings))]
+
+
+def _with_params(estimator, params):
+    """A clone with some parameters. Fitted embeddings stay fitted where none of these is theirs."""
+    made = clone(estimator)
+    for name, value in estimator.get_params().items():
+        theirs = any(key == name or key.startswith(f"{name}__") for key in params)
+        if name.rpartition("__")[2] == "embedding" and hasattr(value, "posterior_") and not theirs:
+            made.set_params(**{name: value})
+    return made.set_params(**params)
 
 
 def _parallel(n_jobs):

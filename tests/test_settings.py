@@ -604,3 +604,24 @@ def test_names_for_the_senses_of_another_fit():
     }
     assert SenseKinds(sure).names_for(own) is None
     assert own.names_for(SenseKinds(sure[:, :90])) is None
+
+
+def test_fitted_embeddings_stay_fitted():
+    kinds = ["river water flood", "money loan account"]
+    texts = [kinds[k] for k in (0, 0, 0, 1, 1)] * 12
+    vectors = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    options = {"solver": "map", "n_starts": 2, "random_state": 0}
+    model = DiSCSenseModel(2, model="edisc", embedding=vectors, **options)
+    years = np.repeat([1810, 1811], 30)
+
+    def ask(fitted):
+        assert fitted.embedding is vectors
+        return fitted.prevalence_change(0, 1810, 1811)
+
+    table = over_settings(model, texts, ask, {"random_state": [1]}, times=years)
+    assert np.isfinite(table.mean).all() and len(table) == 2
+    # settings of the embedding itself ask for another fit of it
+    other = over_settings(
+        model, texts, ask, {"embedding__n_components": [3]}, own=False, times=years
+    )
+    assert "embedding must be fitted" in other.notes[0] and vectors.n_components == 2

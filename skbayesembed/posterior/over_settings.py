@@ -458,7 +458,8 @@ class OverSettings(Table):
         """In how many of some rows which sign is decided, and whether it is in the own setting."""
         held = self._held(rows)
         if held.size < 2:
-            return self._kept(rows, sign, "the sign")
+            # one interval tells of no other: the signs that are compared are those of means
+            return self._kept(rows, sign, "the sign of the estimate" if held.size else "the sign")
         rows, interval, own = held, self.interval[held], self.own[held]
         side = np.where(interval[:, 0] > 0, 1, np.where(interval[:, 1] < 0, -1, 0))
         n, plus, minus = rows.size, np.count_nonzero(side > 0), np.count_nonzero(side < 0)

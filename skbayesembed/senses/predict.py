@@ -7,12 +7,19 @@ is a mixture over all works that there might be.
 
 from __future__ import annotations
 
+import functools
+import weakref
+
 import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ..corpus.text import document_counts
+from ..inference.threads import OneBlasThread
 from . import kernels
 from . import predict_kernels as reading
+
+# Of posteriors that were asked about words: passes over all draws are dear.
+_KNOWN: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 class WordDraws:
@@ -75,20 +82,26 @@ class WordDraws:
 
     def log_sums(self):
         """Log-sums of the logits of every draw, ndarray of shape (n_draws, K, T)."""
-        return np.array([self.exponents(*self.rows(s))[2] for s in range(len(self))])
+        return self._summed[1]
 
     def mean(self):
         """Posterior means of the probabilities of words, ndarray of shape (K, T, V)."""
-        total = np.zeros(self.shape)
+        return self._summed[0]
+
+    @functools.cached_property
+    def _summed(self):
+        """`mean` and `log_sums`, by one pass over all draws."""
+        total, log_sums = np.zeros(self.shape), np.empty((len(self), *self.shape[:2]))
         n_senses, n_periods, n_words = self.shape
-        for s in range(len(self)):
-            exp_rows, exp_theta, _ = self.exponents(*self.rows(s))
-            if self.additive:
-                reading.add_word_proba(exp_rows, exp_theta, exp_rows @ exp_theta.T, total)
-            else:
-                proba = exp_rows / exp_rows.sum(axis=1, keepdims=True)
-                total += proba.reshape(n_periods, n_senses, n_words).transpose(1, 0, 2)
-        return total / len(self)
+        with OneBlasThread():
+            for s in range(len(self)):
+                exp_rows, exp_theta, log_sums[s] = self.exponents(*self.rows(s))
+                if self.additive:
+                    reading.add_word_proba(exp_rows, exp_theta, exp_rows @ exp_theta.T, total)
+                else:
+                    proba = exp_rows / exp_rows.sum(axis=1, keepdims=True)
+                    total += proba.reshape(n_periods, n_senses, n_words).transpose(1, 0, 2)
+        return total / len(self), log_sums
 
     def probabilities(self, sense, period, words, log_sums):
         """Draws of the probabilities of some words, ndarray of shape (n_draws, len(words))."""
@@ -108,7 +121,14 @@ class WordDraws:
 
 
 def word_draws(estimator):
-    """`WordDraws` of a fitted estimator."""
+    """`WordDraws` of a fitted estimator, the same as long as its posterior is."""
+    posterior = estimator.posterior_
+    if posterior not in _KNOWN:
+        _KNOWN[posterior] = _word_draws(estimator)
+    return _KNOWN[posterior]
+
+
+def _word_draws(estimator):
     vectors, drawn = estimator.vectors_, getattr(estimator, "vector_draws_", None)
     if drawn is None:
         drawn = None if vectors is None else vectors[None]
