@@ -230,19 +230,20 @@ class SnippetReader:
         out, top = np.empty((n_senses, n)), np.empty(n)
         # rows of words are taken by period, where it is known, or all of them
         of_period = None if additive else periods
-        for s in range(len(self)) if chosen is None else chosen:
-            rows, theta = self.words.rows(s)
-            log_sum = self.words.exponents(rows, theta)[2]
-            kernels.snippet_logits(*self.text, rows, of_period, n_senses, of_sense)
-            if additive:
-                kernels.snippet_logits(*self.text, theta, periods, 1, common)
-            prior = self._log_prior(s)
-            shared = self.lengths, log_sum, prior, self.contexts
-            if known:
-                reading.joint_known(of_sense, common[0], *shared, periods, out)
-            else:
-                reading.joint_mixed(of_sense, common, *shared, out, top)
-            yield out
+        with OneBlasThread():
+            for s in range(len(self)) if chosen is None else chosen:
+                rows, theta = self.words.rows(s)
+                log_sum = self.words.exponents(rows, theta)[2]
+                kernels.snippet_logits(*self.text, rows, of_period, n_senses, of_sense)
+                if additive:
+                    kernels.snippet_logits(*self.text, theta, periods, 1, common)
+                prior = self._log_prior(s)
+                shared = self.lengths, log_sum, prior, self.contexts
+                if known:
+                    reading.joint_known(of_sense, common[0], *shared, periods, out)
+                else:
+                    reading.joint_mixed(of_sense, common, *shared, out, top)
+                yield out
 
     def sense_proba(self):
         """Posterior means of eq. 5, ndarray of shape (n_snippets, n_senses)."""
