@@ -394,7 +394,7 @@ class ProjectionsDisplay(ForestDisplay):
     >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
     >>> axis = model.axis("cat", "dog")
     >>> ProjectionsDisplay.from_estimator(model, ["mat", "bone"], axis).ax_.get_xlabel()
-    'projection on dog → cat\n90 % interval (sampling of units)'
+    'projection on dog → cat\n90 % interval (sampling of documents)'
     """
 
     @classmethod
