@@ -240,9 +240,12 @@ class Changes(Table):
             **units,
         }
 
+    def _measure(self):
+        return f"{called(self.distance)} distance"
+
     def _title(self):
         start, end = self.periods
-        return f"most changed from {start} to {end}, by {called(self.distance)} distance"
+        return f"most changed from {start} to {end}, by {self._measure()}"
 
 
 def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):

@@ -112,8 +112,7 @@ def _changes(table):
         ("known", [f"{known:.2f}" for known in table.known]),
         ("pairs", pairs),
     ]
-    distance = table.distance.replace("euclidean", "Euclidean")
-    return f"{distance} distance", title, columns, table.threshold
+    return table._measure(), title, columns, table.threshold
 
 
 def _topic_effects(table):

@@ -96,6 +96,15 @@ def _of_another_sample(table):
     return f"another sample of {units} would have fewer of these words in common"
 
 
+def picked_notes(table, few):
+    """Line below a table of words that were picked by their draws, or none.
+
+    None where the word that was asked for has too ``few`` uses.
+    """
+    known = table.n_draws > 1 and len(table.words) and not few
+    return [_PICKED.format(100 * table.prob)] if known else []
+
+
 def expected_notes(table):
     """The line on how many words are expected among the nearest; none of a point estimate."""
     n = len(table.words)
@@ -312,11 +321,7 @@ class Neighbours(Table):
         return f"nearest to {cut_list(self.word)!r}{of_period(self)}"
 
     def _notes(self):
-        picked = (
-            [_PICKED.format(100 * self.prob)]
-            if self.n_draws > 1 and len(self.words) and not self.word_few
-            else []
-        )
+        picked = picked_notes(self, self.word_few)
         notes = super()._notes() + expected_notes(self) + picked + self._notes_on_pairs()
         return notes + order_notes(self) + units_notes(self)
 
@@ -433,11 +438,7 @@ class Analogies(Table):
     def _notes(self):
         unknown = np.isnan(self.prob_answer[~self._few]).any()
         ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
-        picked = (
-            [_PICKED.format(100 * self.prob)]
-            if self.n_draws > 1 and len(self.words) and not self._few.all()
-            else []
-        )
+        picked = picked_notes(self, self._few.all())
         notes = super()._notes() + ranked + picked + few_notes(self) + left_out_notes(self)
         return notes + units_notes(self)
 

@@ -65,7 +65,7 @@ class Preconditioner:
             Of the log density there.
         """
         weights = [n / max(n.sum(), _TINY) for n in self._residuals.observations]
-        maps = _diagonalising(*(_moments(vectors[1 - i], weights[1 - i]) for i in (0, 1)))
+        maps = _diagonalising(*(moments(vectors[1 - i], weights[1 - i]) for i in (0, 1)))
         # in the coordinates of the other side's map
         turned = [vectors[i] @ maps[1 - i].astype(np.float32) for i in (0, 1)]
         sums, blocks = self._blocks(vectors, turned)
@@ -154,7 +154,7 @@ class Preconditioner:
         return [np.ascontiguousarray(array, dtype=self._dtype) for array in arrays]
 
 
-def _moments(vectors, weight):
+def moments(vectors, weight):
     """``sum_v weight_v y_v y_v'``."""
     return (vectors.T @ (vectors * weight.astype(np.float32)[:, None])).astype(float)
 

@@ -8,6 +8,7 @@ from ..common.trial import laps
 from ..inference.mode import find_mode
 from .data import ProductPairs
 from .model import SGNSModel
+from .preconditioner import moments
 from .priors import Prior
 from .residuals import Residuals
 from .spectral import spectral_start
@@ -73,10 +74,9 @@ def _followed(model, vectors, frequent, run):
         residuals.gradient(*vectors, gradient)
         moved = vectors.copy()
         for side in (0, 1):
-            weight, contexts = slopes[1 - side], vectors[1 - side]
-            known = frequent if step == 0 else slice(None)
-            moment = (contexts * weight).T @ contexts / weight[known].sum()
-            values, basis = np.linalg.eigh(moment.astype(float))
+            weight, known = slopes[1 - side][:, 0], frequent if step == 0 else slice(None)
+            moment = moments(vectors[1 - side], weight / weight[known].sum())
+            values, basis = np.linalg.eigh(moment)
             own = gradient[side, others] - tau * vectors[side, others]
             blocks = slopes[side][others] * np.maximum(values, 0.0) + tau
             moved[side, others] += (_FIRST if step == 0 else 1.0) * (own @ basis / blocks) @ basis.T
