@@ -24,7 +24,8 @@ from .common.compiling import Compiling, working_time
 from .common.memory import readable
 from .common.trial import OfOneAnswer, Part, Trial, doing_without, duration
 from .common.warnings import note_user
-from .posterior.tables import Column, Table, dashed
+from .posterior.cells import dashed
+from .posterior.tables import Column, Table
 
 # ``find(estimator, training, seeds)``: the fit of an estimator, from training data on.
 Find = Callable[[Any, Any, Mapping[str, np.random.SeedSequence]], Any]

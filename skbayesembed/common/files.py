@@ -18,6 +18,12 @@ import numpy as np
 
 from .checks import check_path
 
+# What the headers of files begin with, by the class whose ``load`` reads them.
+FORMATS = {
+    "PairShard": "skbayesembed.pairs",
+    "Vocabulary": "skbayesembed.vocabulary",
+    "Posterior": "skbayesembed.Posterior",
+}
 # Held while NumPy reads headers of arrays, as Python literals: in Python 3.11.7 threads that do so
 # at a time disturb each other ("AST constructor recursion depth mismatch").
 HEADERS = threading.RLock()

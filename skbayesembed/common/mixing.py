@@ -19,6 +19,8 @@ RHAT_LIMIT = 1.05
 # Single coordinates depend on the rotation and converge later than invariant quantities, so their
 # limit is looser.
 COORDINATE_RHAT_LIMIT = 1.2
+# R-hats above this are those of chains that do not move.
+STANDS = 100.0
 # Effective draws below which ends of intervals are not to be relied on.
 FEW_DRAWS = 100
 # Effective draws below which R-hat itself says little.
@@ -32,14 +34,18 @@ ACCEPTANCE_LIMIT = 0.2
 
 
 def beyond(value: float, limit: float) -> str:
-    """A value above a limit as text, with as many digits as show that it is above.
+    """An R-hat above a limit as text, with as many digits as show that it is above.
+
+    Of chains that do not move the digits say nothing.
 
     Examples
     --------
     >>> from skbayesembed.common.mixing import beyond
-    >>> beyond(1.0524, 1.05), beyond(1.0502, 1.05), beyond(1.2345, 1.05)
-    ('1.052', '1.0502', '1.23')
+    >>> beyond(1.0524, 1.05), beyond(1.0502, 1.05), beyond(1.2345, 1.05), beyond(9.81e15, 1.05)
+    ('1.052', '1.0502', '1.23', 'more than 100')
     """
+    if value > STANDS:
+        return f"more than {STANDS:.0f}"
     for digits in range(3, 16):
         text = f"{value:.{digits}g}"
         if float(text) > limit:

@@ -15,11 +15,11 @@ from ..common.checks import (
     check_integer,
     check_list,
 )
-from ..common.files import read_npz, write_npz
+from ..common.files import FORMATS, read_npz, write_npz
 from .streams import documents_of
 from .text import make_analyzer
 
-_FORMAT, _VERSION = "skbayesembed.vocabulary", 1
+_FORMAT, _VERSION = FORMATS["Vocabulary"], 1
 _CUTS = ("min_count", "max_features")
 _READING = ("analyzer", "lowercase", "stop_words", "token_pattern")
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import Bunch
 
+from ..posterior.cells import labels_in_print
 from ..posterior.representatives import SNIPPET_WIDTH, cut_around, in_lines
-from ..posterior.tables import Column, Table, labels_in_print
+from ..posterior.tables import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..sgns.asking import AskingMixin
 from ..sgns.comparisons import Nearer, Projections, nearer, project
-from ..sgns.neighbours import Analogies, analogy
+from ..sgns.neighbours import Analogies
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
 from ..sgns.questions.phrases import Axis
+from ..sgns.ranking import analogy
 from ..sgns.reading import check_one_of
 from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..metrics.words import unit_vectors
+from ..posterior.cells import both_amounts, false_shares
 from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table, both_amounts, false_shares
+from ..posterior.tables import Column, Table
 from ..sgns.documents import answers
 from ..sgns.questions.asking import ask, share_above, units_asked_of
 from ..sgns.questions.kinds import CosineDistances, Distances

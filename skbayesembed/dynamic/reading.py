@@ -17,12 +17,13 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.periods import find_two
-from ..posterior.tables import cut_list
-from ..sgns.neighbours import Neighbours, most_similar
+from ..posterior.cells import cut_list
+from ..sgns.neighbours import Neighbours
 from ..sgns.questions.asking import Answer, ask
 from ..sgns.questions.kinds import Entries, SelfCosines
 from ..sgns.questions.operands import of_places
 from ..sgns.questions.phrases import are_same, phrase_of, word_index
+from ..sgns.ranking import most_similar
 from ..sgns.reading import (
     OF_ITSELF,
     check_two,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..posterior.cells import cut_list
 from ..posterior.sources import FEW_UNITS, FEWEST_USES
-from ..posterior.tables import cut_list
 from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.

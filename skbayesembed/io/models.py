@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
-from ..common.files import npz_path
+from ..common.files import FORMATS, npz_path
 from ..common.memory import note_size
 from ..common.warnings import note_user, warn_user
 from ..corpus.units import is_unasked
@@ -32,12 +32,6 @@ _USUAL_DRAWS = 200
 _PACKAGE = __name__.split(".")[0]
 # Entries of the vectors from which on intervals by units take more than a moment.
 _WORTH_STORING = 5_000
-# What else the package saves, and what reads it.
-_OTHER_FORMATS = {
-    "skbayesembed.pairs": "PairShard",
-    "skbayesembed.vocabulary": "Vocabulary",
-    "skbayesembed.Posterior": "Posterior",
-}
 
 
 def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None) -> None:
@@ -197,8 +191,8 @@ class _UserError(Exception):
 
 def _check_format(found, path):
     """Raise a `_UserError` where a file is another one of this package."""
-    if found in _OTHER_FORMATS:
-        name = _OTHER_FORMATS[found]
+    name = next((name for name, known in FORMATS.items() if known == found), None)
+    if name is not None:
         raise _UserError(
             f"path {str(path)!r} is a saved {name}, no model: read it with {name}.load."
         )

@@ -19,6 +19,9 @@ TEXT, SMALL = 8.0, 7.0
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY, LIGHT = "0.45", "0.85"
 LINES = ("-", "--", ":")
+# Markers and lines of curves, told apart without colors; dotted is of few data.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_CURVES = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (3, 1)))
 # Letters of a label that has room beside another.
 SHORT = 18
 
@@ -26,6 +29,11 @@ SHORT = 18
 def styles():
     """Colors and line styles of one line after another, pairs; no two of the first 21 alike."""
     return cycle([(color, line) for line in LINES for color in COLORS])
+
+
+def curves():
+    """Color, line style and marker of one curve after another, told apart in gray as well."""
+    return zip(cycle(COLORS), cycle(_CURVES), cycle(MARKERS), strict=False)
 
 
 def pyplot(name):

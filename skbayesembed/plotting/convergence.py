@@ -178,7 +178,7 @@ class ChainsDisplay(Display):
     def _head(self, axes, label, draws):
         value = float(rhat(draws[..., None], self.n_runs)[0])
         shown = "" if np.isnan(value) else f", R-hat\u00a0{value:.3f}"
-        axes.set_title(f"{label}{shown}", loc="left", pad=2)
+        axes.set_title(f"{label}{shown}", loc="left", pad=3)
 
 
 def _check_chains(posterior, display):

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sources import TOO_LITTLE, interval_label, where_few
-from .canvas import Display, can, labelled, legend_above, styles
+from .canvas import Display, can, curves, labelled, legend_above
 from .labels import called, label_times, wrapped
 from .marks import band
 
@@ -207,17 +207,19 @@ class DriftDisplay(Display):
         lines = sum(1 + label.count("\n") for label in labels)
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
-        shown = zip(labels, self.answers.values(), styles(), strict=False)
-        for label, found, (color, line) in shown:
+        shown = zip(labels, self.answers.values(), curves(), strict=False)
+        for label, found, (color, line, marker) in shown:
             few = np.broadcast_to(found.get("few_pairs", False), np.shape(found.mean))
-            look = {"source": found.source, "color": color, "line": line, "label": label}
-            made = band(axes, found.times, found.mean, found.interval, seen=~few, **look)
+            look = {"color": color, "line": line, "marker": marker, "label": label}
+            look |= {"source": found.source, "seen": ~few}
+            made = band(axes, found.times, found.mean, found.interval, **look)
             marks.append(made)
             self.lines_.append(made.points)
             self.bands_ += [] if made.intervals is None else [made.intervals]
             if np.any(few):
                 times, mean = np.asarray(found.times)[few], found.mean[few]
-                self.hollow_ += axes.plot(times, mean, "o", ms=3.5, color=color, mfc="white")
+                look = {"ms": 3.5, "ls": "none", "color": color, "mfc": "white"}
+                self.hollow_ += axes.plot(times, mean, marker, **look)
         if self.hollow_:
             look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
             axes.plot([], [], "o:", label=wrapped(self._too_little(), _LETTERS), **look)

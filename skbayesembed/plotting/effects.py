@@ -9,8 +9,8 @@ import numpy as np
 
 from ..common.checks import check_list
 from ..corpus.design import INTERCEPT
+from ..posterior.cells import p_values
 from ..posterior.sources import interval_label
-from ..posterior.tables import p_values
 from .canvas import WIDTH, Display, names_for, numbers_of
 from .labels import on_rough, topic_labels
 from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places

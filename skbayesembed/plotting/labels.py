@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 
 from ..common.checks import check_list
-from ..posterior.tables import in_figure
+from ..posterior.cells import in_figure
 
 # Times that are taken for years.
 _YEARS = 1000, 2200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +12,12 @@ from ..common.checks import check_list, listed
 from ..posterior.naming import joint
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
-from .canvas import COLORS, SHORT, Display, can, legend_above, names_for, numbers_of
+from .canvas import SHORT, Display, can, curves, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
 _PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
-# Markers and lines of one sense after another, told apart without colors; dotted is of few data.
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_LINES = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (3, 1)))
 _SIZE = 3.2
 # Means in the units seen.
 _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
@@ -248,7 +245,7 @@ class PrevalenceDisplay(Display):
         chosen, rows = self._chosen(genres), _rows_of(found)
         names = [wrapped(name, _WRAPPED) for name in self._names()]
         shown = numbers_of(senses, len(rows), "sense", self._known())
-        kinds = list(islice(_styles(), max(map(max, rows)) + 1))
+        kinds = list(islice(curves(), max(map(max, rows)) + 1))
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
         times = {k: self._times(i, len(shown)) for i, k in enumerate(shown)}
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
@@ -363,8 +360,3 @@ def _called(words):
         if max(map(len, texts)) <= _LETTERS:
             break
     return texts
-
-
-def _styles():
-    """Color, line style and marker of one sense after another."""
-    return zip(cycle(COLORS), cycle(_LINES), cycle(_MARKERS), strict=False)

@@ -8,19 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..corpus.design import INTERCEPT
+from ..posterior.cells import both_amounts, bounded, cut_lists, dashed, in_figure, p_values
 from ..posterior.deciding import NO_DATA
 from ..posterior.naming import named
 from ..posterior.over_settings import below_figure
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
-from ..posterior.tables import (
-    both_amounts,
-    bounded,
-    cut_lists,
-    dashed,
-    in_figure,
-    p_values,
-)
 from ..sgns.neighbours import order_note
 from .labels import topic_labels
 

@@ -129,7 +129,7 @@ class WordsDisplay(Display):
             if made.intervals is not None and not hollow:
                 _show_short(made)
             title = f"{names[k]} (not mixed)" if hollow else names[k]
-            axes.set_title(title, loc="left", pad=2)
+            axes.set_title(title, loc="left", pad=3)
             shown = found.mean[k] if hollow or made.intervals is None else found.interval[k]
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .cells import bounded
 from .summary import interval_errors
-from .tables import bounded
 
 # Solvers whose draws are independent of each other.
 _INDEPENDENT = ("vi", "laplace")

@@ -8,8 +8,9 @@ from itertools import product
 
 import numpy as np
 
+from .cells import dashed, readable_numbers
 from .sources import notes_on
-from .tables import Column, Table, dashed, readable_numbers
+from .tables import Column, Table
 
 # Standard deviations below this share of the largest are those of rounding.
 _ROUNDING = 1e-10

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..common.warnings import warn_user
+from .cells import number
 from .sentences import chance
-from .tables import number
 
 # Probability from which on autocorrelation is said to have been found.
 _FOUND = 0.5

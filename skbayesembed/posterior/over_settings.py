@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .cells import bounded, cut_lists, dashed, number
 from .deciding import NO_DATA, SURE, surely
 from .sentences import (
     allows_for,
@@ -21,7 +22,7 @@ from .sentences import (
     sure_of,
 )
 from .sources import INDEPENDENT, OTHERS, THINNED, VECTORS, is_unmixed, sampled_units
-from .tables import Column, Table, bounded, cut_lists, dashed, number
+from .tables import Column, Table
 
 # Entries of a sequence that are printed.
 _MOST_ENTRIES = 3

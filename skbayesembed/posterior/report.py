@@ -13,6 +13,7 @@ import numpy as np
 
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
+from .cells import share_of
 from .results import About
 from .sources import (
     THINNED_FROM,
@@ -22,7 +23,7 @@ from .sources import (
     name_of_units,
     source_of,
 )
-from .tables import Column, Table, share_of
+from .tables import Column, Table
 from .worst import NOT_KNOWN, worst_of
 
 # Packages whose versions results depend on.

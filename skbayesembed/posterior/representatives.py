@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .cells import labels_in_print
 from .naming import named
 from .sources import note_on_means
-from .tables import Column, Table, labels_in_print
+from .tables import Column, Table
 
 # Characters that are printed of a document, from its beginning.
 _PRINTED = 70

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
+from .cells import amounts, both_amounts, cut_lists, dashed, p_values, readable_numbers, repeated
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
 from .sources import (
     TOO_LITTLE,
@@ -21,18 +22,7 @@ from .sources import (
     source_of_posterior,
     where_few,
 )
-from .tables import (
-    Column,
-    Table,
-    amounts,
-    both_amounts,
-    cut_lists,
-    dashed,
-    frame_of,
-    p_values,
-    readable_numbers,
-    repeated,
-)
+from .tables import Column, Table, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .cells import bounded, number, p_values
 from .deciding import SURE
 from .sources import (
     FEW_UNITS,
@@ -16,7 +17,6 @@ from .sources import (
     sampled_units,
     units_in_words,
 )
-from .tables import bounded, number, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
 # other numbers have an exponent.

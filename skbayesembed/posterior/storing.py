@@ -9,12 +9,11 @@ from typing import Self
 
 import numpy as np
 
-from ..common.files import HEADERS, complete_file, npz_path, write_arrays
+from ..common.files import FORMATS, HEADERS, complete_file, npz_path, write_arrays
 from .running_moments import RunningMoments
 from .validation import check_arrays, check_attrs, check_coords
 
-_FORMAT = "skbayesembed.Posterior"
-_VERSION = 1
+_FORMAT, _VERSION = FORMATS["Posterior"], 1
 
 
 class StoringMixin:

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
+from ..posterior.cells import first_printed
 from ..posterior.naming import given_names, named
 from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table, first_printed
+from ..posterior.tables import Column, Table
 from .embedding import asides_of
 from .predict import word_draws
 from .prevalences import draws_of

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.tables import Column, Table, dashed, share_of
+from ..posterior.cells import dashed, share_of
+from ..posterior.tables import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd

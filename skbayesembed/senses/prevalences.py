@@ -9,6 +9,7 @@ from scipy.special import softmax
 
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
+from ..posterior.cells import dashed
 from ..posterior.deciding import MOST_ERRORS, errors_of
 from ..posterior.naming import given_names, joint, named, together
 from ..posterior.sentences import ended, estimate, joined
@@ -20,7 +21,7 @@ from ..posterior.sources import (
     source_of,
 )
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table, dashed
+from ..posterior.tables import Column, Table
 from .checks import sense_rows
 from .embedding import asides_of
 from .verdicts import (

@@ -11,9 +11,10 @@ from ..common.checks import (
     check_list,
     check_prob,
 )
+from ..posterior.cells import cut_list, cut_lists, quoted_each
 from ..posterior.results import IN_FRAME, About
 from ..posterior.sentences import capital, chance, ended, estimate
-from ..posterior.tables import Column, Table, cut_list, cut_lists, quoted_each
+from ..posterior.tables import Column, Table
 from .questions.asking import Answer, ask, share_above
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of

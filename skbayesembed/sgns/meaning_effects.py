@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..corpus.design import note_on_names
+from ..posterior.cells import dashed, number, p_values, repeated
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
 from ..posterior.sentences import (
@@ -24,7 +25,7 @@ from ..posterior.sentences import (
     with_signs,
 )
 from ..posterior.sources import FEW_UNITS, from_units
-from ..posterior.tables import Column, Table, dashed, number, p_values, repeated
+from ..posterior.tables import Column, Table
 
 # What the length of a coefficient is called beside the axes.
 LENGTH = "length"

@@ -18,12 +18,13 @@ from . import inputs
 from .asking import AskingMixin
 from .associations import AssociationMixin
 from .comparisons import Nearer, Projections, nearer, project
-from .neighbours import Analogies, Neighbours, analogy, most_similar
+from .neighbours import Analogies, Neighbours
 from .questions.asking import Answer, ask, difference
 from .questions.kinds import Cosines, Probabilities
 from .questions.operands import of_places, together
 from .questions.phrases import Axis, are_same, operands_of, phrase_of, word_index
 from .questions.verdicts import sum_up
+from .ranking import analogy, most_similar
 from .similar_documents import document_operands, document_similarity, word_operands
 from .vectors import target_draws, vectors_of
 

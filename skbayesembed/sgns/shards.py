@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import check_choice, check_integer
-from ..common.files import read_npz, write_npz
+from ..common.files import FORMATS, read_npz, write_npz
 from ..corpus.streams import documents_of
 from ..corpus.units import check_units
 from ..corpus.vocabulary import Vocabulary
@@ -20,7 +20,7 @@ from .counting import expected_negatives, window_pairs
 from .documents.blocks import Block, block_of
 from .pairs import PairCounts
 
-_FORMAT, _VERSION = "skbayesembed.pairs", 1
+_FORMAT, _VERSION = FORMATS["PairShard"], 1
 _WEIGHTS = ("linear", "uniform")
 # Tokens that are counted together: their ids and positions take 40 MB.
 _TOKENS = 2**21

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..common.checks import check_prob
+from ..posterior.cells import false_shares, p_values
 from ..posterior.results import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
-from ..posterior.tables import Column, Table, false_shares, p_values
+from ..posterior.tables import Column, Table
 from .questions.asking import Answer, ask, share_above
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together

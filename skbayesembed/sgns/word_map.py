@@ -11,12 +11,12 @@ from ..metrics.words import unit_vectors
 from ..posterior.sources import sampled_units, source_of
 from ..posterior.tables import Column, Table
 from .comparisons import several
-from .neighbours import most_similar
 from .questions.asking import ask
 from .questions.kinds import Question
 from .questions.operands import of_places
 from .questions.phrases import is_list, list_index, word_index
 from .questions.scales import COSINE
+from .ranking import most_similar
 from .word_tables import units_columns, units_notes
 
 

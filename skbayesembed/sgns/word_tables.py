@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..posterior.cells import cut_lists, dashed, repeated
 from ..posterior.results import IN_FRAME
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL
-from ..posterior.tables import Column, cut_lists, dashed, repeated
+from ..posterior.tables import Column
 
 
 def units_notes(table):

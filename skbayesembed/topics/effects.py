@@ -16,6 +16,7 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.cells import dashed, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import (
     InTime,
@@ -42,7 +43,7 @@ from ..posterior.sentences import (
     with_signs,
 )
 from ..posterior.sources import VECTORS, from_units, later_name, units_in_words
-from ..posterior.tables import Column, Table, dashed, p_values
+from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
 from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics

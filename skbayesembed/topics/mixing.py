@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, beyond
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..common.trial import two_digits
 from ..common.warnings import note_user
 from ..inference.gibbs import sample_gibbs
@@ -25,8 +25,6 @@ _OF_HALF, _LEAVES = 10, 5
 # draws of chains that are apart are hardly fewer than the chains, however slow these are.
 _FAR = 1.1
 _TIMES_FAR, _TIMES = 4, 2
-# R-hats above this are those of chains that do not move.
-_STANDS = 100.0
 # Draws of all chains from which few effective ones are told of, and from which there is a warning.
 _TOLD, _WARNED = 200, 400
 
@@ -63,20 +61,6 @@ def _tell_enough(result, n):
 def apart(found):
     """Whether chains with these R-hats of the shares are in different places."""
     return bool(np.nanmedian(found) > APART) if np.isfinite(found).any() else False
-
-
-def rhat_in_words(value, limit):
-    """An R-hat above a limit as text, without the digits of chains that do not move.
-
-    Examples
-    --------
-    >>> from skbayesembed.topics.mixing import rhat_in_words
-    >>> rhat_in_words(1.2345, 1.2), rhat_in_words(9.81e15, 1.2)
-    ('1.23', 'above 100: each chain stays where it is')
-    """
-    if value > _STANDS:
-        return f"above {_STANDS:.0f}: each chain stays where it is"
-    return beyond(value, limit)
 
 
 def _times_at_least(found):

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import (
     COORDINATE_RHAT_LIMIT,
+    beyond,
     drifting,
     note_drift,
     note_few,
@@ -19,7 +20,7 @@ from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.trend import drift
 from ..posterior.worst import of_topics, shares_of
 from ..spine import APPROXIMATE, CHAINS, Footprint
-from .mixing import agreement, apart, longer, note_on_few, rhat_in_words
+from .mixing import agreement, apart, longer, note_on_few
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -349,8 +350,7 @@ def _not_mixed(posterior):
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
     named = [
-        f"{k} ({_called(posterior, k)}; {rhat_in_words(found[k], COORDINATE_RHAT_LIMIT)})"
-        for k in worst
+        f"{k} ({_called(posterior, k)}; {beyond(found[k], COORDINATE_RHAT_LIMIT)})" for k in worst
     ]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     return (

@@ -10,10 +10,11 @@ import numpy as np
 from ..common.checks import check_choice, check_integer, check_prob
 from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, notes_on_rank, ranking
+from ..posterior.cells import first_printed
 from ..posterior.naming import called, given_names, named
 from ..posterior.sources import note_on_means, notes_on, source_of
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table, first_printed
+from ..posterior.tables import Column, Table
 from .checks import WORD_PROBAS
 from .draws import draws_of
 from .labels import (

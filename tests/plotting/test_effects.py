@@ -9,7 +9,7 @@ import pytest
 
 from skbayesembed import regress
 from skbayesembed.plotting import EffectsDisplay, ForestDisplay
-from skbayesembed.posterior.tables import p_values
+from skbayesembed.posterior.cells import p_values
 from tests.plotting.conftest import plt
 
 DESIGN = {"year": np.arange(30.0), "woman": np.arange(30) % 2, "party": np.arange(30) % 3 == 0}

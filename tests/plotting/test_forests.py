@@ -11,8 +11,8 @@ from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regress
 from skbayesembed.plotting import marks
+from skbayesembed.posterior.cells import bounded
 from skbayesembed.posterior.over_settings import OverSettings
-from skbayesembed.posterior.tables import bounded
 from tests.plotting.conftest import WORDS, plt
 
 

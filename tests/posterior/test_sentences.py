@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
+from skbayesembed.posterior.cells import dashed, number, readable_numbers
 from skbayesembed.posterior.sentences import estimate, with_signs
-from skbayesembed.posterior.tables import Column, dashed, number, readable_numbers
+from skbayesembed.posterior.tables import Column
 
 
 @pytest.mark.parametrize("end", [0.0004, 0.003, 0.00002])

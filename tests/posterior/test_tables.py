@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skbayesembed.posterior.cells import bounded, p_values
 from skbayesembed.posterior.results import About, Result
-from skbayesembed.posterior.tables import bounded, p_values
 from skbayesembed.sgns.neighbours import Neighbours
 
 

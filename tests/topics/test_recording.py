@@ -122,7 +122,7 @@ def test_chains_that_do_not_move_have_no_digits_of_r_hat(monkeypatch):
     posterior = Posterior({"counts": np.random.default_rng(0).random((2, 8, 2, 1))}, attrs=made)
     monkeypatch.setattr(recording, "share_rhat", lambda posterior: np.array([9.81e15, 1.0]))
     said = recording._not_mixed(posterior)
-    assert "; above 100: each chain stays where it is)" in said
+    assert "; more than 100)" in said
     assert "The share of this topic, and effects on it, have no intervals" in said
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
 from ...corpus.text import why_unknown
-from ...posterior.tables import cut_list
+from ...posterior.cells import cut_list
 from .operands import Operands
 
 # Words of the vocabulary that are offered instead of an unknown one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...posterior.cells import number
 from ...posterior.deciding import (
     NO_DATA,
     NOT_MIXED,
@@ -15,7 +16,6 @@ from ...posterior.deciding import (
 )
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
-from ...posterior.tables import number
 
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "

@@ -1,0 +1,156 @@
+"""Which words are nearest to a direction: cosines, intervals and probabilities of rank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..common.checks import check_integer, check_prob
+from ..metrics.words import unit_vectors
+from ..posterior.deciding import errors_of
+from ..posterior.sources import source_of
+from ..posterior.summary import summarise
+from .documents import answers
+from .neighbours import Analogies, Neighbours
+from .questions.asking import units_asked_of
+from .questions.kinds import Cosines
+from .questions.operands import of_places, together
+from .questions.phrases import operands_of, phrase_of
+from .word_tables import unknown_where
+
+
+def most_similar(estimator, word, n, prob, shift=0, period=None, few=None):
+    """`Neighbours` of a word, a list or an axis, among the targets at places from ``shift`` on.
+
+    These are of a ``period``, if there are any, in which there is too little text of the words
+    that are ``few`` (n_words,).
+    """
+    check_prob(prob)
+    check_integer("n", n, 1)
+    phrase = phrase_of(estimator, word, "word")
+    others, left_out = _others(estimator, phrase, few)
+    rows = ranked(estimator, phrase, others, n, n, prob, shift)
+    found = Neighbours(phrase.label, *rows, period=period, n_left_out=left_out)
+    return _by_units(estimator, found)
+
+
+def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None, few=None):
+    """`Analogies` that the sum of unit vectors ``b - a + c`` gives.
+
+    ``too_few`` as of `nearer`, ``few`` as of `most_similar`.
+    """
+    check_prob(prob)
+    check_integer("n", n, 1)
+    a, b, c = (phrase_of(estimator, x, name) for x, name in ((a, "a"), (b, "b"), (c, "c")))
+    phrase = b.less(a, "").plus(c, "")
+    labels = a.label, b.label, c.label
+    others, left_out = _others(estimator, phrase, few)
+    rows = ranked(estimator, phrase, others, n, 1, prob, shift)
+    found = Analogies(labels, *rows, n_left_out=left_out)
+    if too_few is not None:
+        of_question = np.full(len(found.words), too_few([a, b, c]))
+        proba = unknown_where(found.prob_answer, of_question)
+        found = replace(found, few=of_question, prob_answer=proba)
+    return _by_units(estimator, found)
+
+
+def _by_units(estimator, table):
+    """A table with what its intervals rest on, and the units that they are for."""
+    by_units = table.n_units is not None
+    found = replace(table, **units_asked_of(estimator)) if by_units else table
+    return found._resting_on(source_of(estimator, by_units))
+
+
+def _others(estimator, phrase, few):
+    """Words that a phrase is held against, not its own nor the ``few``, and how many of the latter.
+
+    The prior alone would rank words with too little text.
+    """
+    others = np.delete(np.arange(estimator.words_.size), phrase.index)
+    known = others if few is None else others[~few[others]]
+    return known, others.size - known.size
+
+
+def ranked(estimator, phrase, others, n, top, prob, shift):
+    """Those ``n`` of some words that are nearest to a phrase, with probabilities of rank.
+
+    Returns
+    -------
+    tuple
+        Words, mean, sd, interval, probability of being among the ``top`` nearest, ``prob``, number
+        of draws, and effective units or None; of draws also the errors of intervals.
+    """
+    deviations = estimator._deviations()
+    n, top = min(n, others.size), min(top, others.size)
+    if deviations is None:
+        return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
+    mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
+    if deviations.by_answer:
+        # of those that are shown alone: each takes a linear system
+        chosen = np.argsort(-mean, kind="stable")[:n]
+        others, mean = others[chosen], mean[chosen]
+    n_places = estimator._n_places
+
+    def cosines(places):
+        ends = operands_of([phrase], n_places, shift), of_places(places, n_places)
+        index = np.zeros((places.size, 2), int)
+        index[:, 1] = np.arange(1, places.size + 1)
+        return Cosines(together(*ends), index)
+
+    found = answers.about_many(deviations, cosines, others + shift, mean, prob)
+    rank = np.zeros(others.size)
+    for draw in found.draws:
+        rank[_largest(draw, top)] += 1
+    if deviations.by_answer:
+        rank[:] = np.nan
+    order = np.argsort(-mean, kind="stable")[:n]
+    return (
+        estimator.words_[others[order]],
+        mean[order],
+        found.sd[order],
+        found.interval[order],
+        rank[order] / len(found.draws),
+        prob,
+        len(found.draws),
+        found.n_units[order],
+    )
+
+
+def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
+    """As of `ranked`, of draws from the posterior, which are gone through twice."""
+    draws = estimator._target_draws(shift)
+    mean, rank = _pass(draws, phrase, others, top)
+    order = np.argsort(-mean, kind="stable")[:n]
+    chosen = others[order]
+    cosines = np.array([_cosines(rho, phrase, chosen) for rho in draws])
+    found = summarise(cosines, prob)
+    words = estimator.words_[chosen]
+    of = found.mean, found.sd, found.interval
+    errors = None if len(draws) == 1 else errors_of(estimator.posterior_, cosines, prob)
+    return words, *of, rank[order] / len(draws), prob, len(draws), None, errors
+
+
+def _pass(draws, phrase, others, top):
+    """Means of cosines over draws of targets, and how often each was among the ``top`` nearest."""
+    total, rank = np.zeros((2, others.size))
+    for rho in draws:
+        cosine = _cosines(rho, phrase, others)
+        total += cosine
+        rank[_largest(cosine, top)] += 1
+    return total / len(draws), rank
+
+
+def _largest(values, n):
+    """Places of the ``n`` largest of some values, in any order."""
+    return np.argpartition(-values, n - 1)[:n] if n else []
+
+
+def _cosines(vectors, phrase, words):
+    """Cosines of some words' vectors with the direction of a phrase."""
+    direction = phrase.weights @ unit_vectors(vectors[phrase.index])
+    direction = unit_vectors(direction)
+    x = vectors[words]
+    norm = np.linalg.norm(x, axis=1)
+    dot = x @ direction
+    return np.divide(dot, norm, out=np.zeros_like(dot), where=norm > 0)
