@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from .common.checks import check_bool, check_choice, check_prob
-from .common.warnings import warn_user
-from .corpus.design import INTERCEPT, check_rank, design_of
-from .corpus.periods import Times, check_order
-from .corpus.units import check_units, name_of, units_of
-from .regression_in_time import SlopesInTime
-from .regression_inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
-from .regression_reliability import check_reliable, warn_of_guess
+from ..common.checks import check_bool, check_choice, check_prob
+from ..common.warnings import warn_user
+from ..corpus.design import INTERCEPT, check_rank, design_of
+from ..corpus.periods import Times, check_order
+from ..corpus.units import check_units, name_of, units_of
+from .in_time import SlopesInTime
+from .inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
+from .reliability import check_reliable, warn_of_guess
 from .slopes import Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numeric.autocorrelation import Autocorrelation, in_time_order
-from .numeric.noisy_regression import NoisyLeastSquares
+from ..numeric.autocorrelation import Autocorrelation, in_time_order
+from ..numeric.noisy_regression import NoisyLeastSquares
 
 # Share of a combination of features that must not be error, for its slope to be corrected.
 LEAST_RELIABLE = 0.3

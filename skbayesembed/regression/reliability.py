@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .common.warnings import warn_user
-from .regression_in_time import LEAST_RELIABLE
+from ..common.warnings import warn_user
+from .in_time import LEAST_RELIABLE
 
 # Less of a combination than this is warned of, and of a feature that the others leave less of.
 _HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .common.checks import as_floats, check_list, check_no_texts
-from .common.warnings import warn_user
-from .corpus.design import INTERCEPT
+from ..common.checks import as_floats, check_list, check_no_texts
+from ..common.warnings import warn_user
+from ..corpus.design import INTERCEPT
 
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20

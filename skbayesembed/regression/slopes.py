@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .corpus.design import note_on_names
-from .posterior.cells import dashed, number, p_values
-from .posterior.few_units import note_on_few_terms, warn_of_few
-from .posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
-from .posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
-from .posterior.sentences import (
+from ..corpus.design import note_on_names
+from ..posterior.cells import dashed, number, p_values
+from ..posterior.few_units import note_on_few_terms, warn_of_few
+from ..posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
+from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
+from ..posterior.sentences import (
     allows_for,
     capital,
     decimals,
@@ -28,8 +28,8 @@ from .posterior.sentences import (
     sure_of,
     with_signs,
 )
-from .posterior.sources import from_units, later_name, units_in_words
-from .posterior.tables import Column, Table
+from ..posterior.sources import from_units, later_name, units_in_words
+from ..posterior.tables import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
