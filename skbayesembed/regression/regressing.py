@@ -9,7 +9,7 @@ are whitened by `numeric.autocorrelation` first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -18,7 +18,7 @@ from ..common.checks import check_bool, check_choice, check_prob
 from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, check_rank, design_of
 from ..corpus.periods import Times, check_order
-from ..corpus.units import check_units, name_of, units_of
+from ..corpus.units import Units, check_units, name_of, units_of
 from .in_time import SlopesInTime
 from .inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
 from .reliability import check_reliable, warn_of_guess
@@ -211,6 +211,66 @@ def regress(
     guessed = error == "auto" and source is None
     if error == "auto":
         error = "classical" if source == "units" else "berkson"
+    posed = _posed(features, outcome, units, times, covariates, names)
+    draws, y, known, clusters, when, names, others, n_left_out = posed
+    matrix = np.column_stack([draws.mean(axis=0), known])
+    check_rank(matrix, [*names, *others], name="features and covariates")
+    if units is None and source == "units":
+        _warn_of_units(getattr(features, "of_units", None), len(y))
+    _warn_of_known(draws, names)
+    fit = SlopesInTime(draws, known, y, clusters.index, error == "classical", when)
+    check_reliable(fit, names, error)
+    if guessed:
+        warn_of_guess(names, fit.reliabilities[1])
+    called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
+    keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
+    scale, zero_one = _scales(fit.plain.matrix, len(names))
+    per = scale[keep] if standardize else np.ones(keep.size)
+    table = _table(
+        np.array([*names, *others])[keep],
+        per * fit.slopes[keep],
+        np.outer(per, per) * fit.by_units[np.ix_(keep, keep)],
+        np.outer(per, per) * fit.by_features[np.ix_(keep, keep)],
+        (fit.freedom[keep], len(draws) - 1.0),
+        [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
+        _explained(fit.plain.matrix, fit.plain.least.root)[keep],
+        {
+            "error": error,
+            "n_documents": len(y),
+            "n_left_out": n_left_out,
+            "n_units": clusters.n_units,
+            "prob": prob,
+            "outcome": "outcome" if called is None else str(called),
+            "scale": per,
+            "standardized": standardize,
+            "term_sd": scale[keep],
+            "truth_value": _is_truth_value(outcome),
+            "zero_one": zero_one[keep],
+            "units_name": name_of(units),
+            "fit_units": _units_of_features(features, source),
+            "r_squared": _r_squared(fit.plain.least.basis, y),
+            **_constant_of(fit, others, len(names), when is not None),
+            **fit.in_time(prob),
+        },
+    )
+    warn_of(table)
+    return table
+
+
+class _Posed(NamedTuple):
+    """What is regressed on what: arrays of the documents that have a known word."""
+
+    draws: np.ndarray
+    y: np.ndarray
+    known: np.ndarray
+    clusters: Units
+    when: np.ndarray | None
+    names: list[str]
+    others: list[str]
+    n_left_out: int
+
+
+def _posed(features, outcome, units, times, covariates, names):
     draws = draws_of(features)
     n = draws.shape[1]
     y = outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
@@ -236,48 +296,7 @@ def regress(
         raise ValueError(f"{what} or more, got {clusters.n_units}.")
     check_number_of_draws(features, draws)
     _check_open(y, known, others)
-    matrix = np.column_stack([draws.mean(axis=0), known])
-    check_rank(matrix, [*names, *others], name="features and covariates")
-    if labels is None and source == "units":
-        _warn_of_units(getattr(features, "of_units", None), n)
-    _warn_of_known(draws, names)
-    fit = SlopesInTime(draws, known, y, clusters.index, error == "classical", when)
-    check_reliable(fit, names, error)
-    if guessed:
-        warn_of_guess(names, fit.reliabilities[1])
-    called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
-    keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
-    scale, zero_one = _scales(fit.plain.matrix, len(names))
-    per = scale[keep] if standardize else np.ones(keep.size)
-    table = _table(
-        np.array([*names, *others])[keep],
-        per * fit.slopes[keep],
-        np.outer(per, per) * fit.by_units[np.ix_(keep, keep)],
-        np.outer(per, per) * fit.by_features[np.ix_(keep, keep)],
-        (fit.freedom[keep], len(draws) - 1.0),
-        [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
-        _explained(fit.plain.matrix, fit.plain.least.root)[keep],
-        {
-            "error": error,
-            "n_documents": n,
-            "n_left_out": int(kept.size - n),
-            "n_units": clusters.n_units,
-            "prob": prob,
-            "outcome": "outcome" if called is None else str(called),
-            "scale": per,
-            "standardized": standardize,
-            "term_sd": scale[keep],
-            "truth_value": _is_truth_value(outcome),
-            "zero_one": zero_one[keep],
-            "units_name": name_of(units),
-            "fit_units": _units_of_features(features, source),
-            "r_squared": _r_squared(fit.plain.least.basis, y),
-            **_constant_of(fit, others, len(names), when is not None),
-            **fit.in_time(prob),
-        },
-    )
-    warn_of(table)
-    return table
+    return _Posed(draws, y, known, clusters, when, names, others, int(kept.size - n))
 
 
 def _scales(matrix, n_features):
