@@ -8,6 +8,7 @@ fit does on this machine.
 from __future__ import annotations
 
 import copy
+import functools
 import threading
 import time
 import warnings
@@ -20,6 +21,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from . import spine
+from .common.blas import advice_on_kernels
 from .common.compiling import Compiling, working_time
 from .common.memory import readable
 from .common.trial import OfOneAnswer, Part, Trial, doing_without, duration
@@ -313,6 +315,8 @@ def announce(
     gradient takes many multiplications: ``work``; and how long intervals by units will. Other
     parameters are those of `spine.fit` and of `estimate`.
     """
+    if work > _LONG:
+        _note_on_kernels()
     if not estimator.verbose:
         _note(estimator, training, asked, work)
         return
@@ -321,6 +325,14 @@ def announce(
     with _Told("each step of the fit is tried first, to say what it costs.") as told:
         found = _try(tried, room, training, seeds, find, (asked, advise), told)
     print(found, flush=True)
+
+
+@functools.cache
+def _note_on_kernels():
+    """Tell of kernels of BLAS that are slower than need be, once in a process."""
+    text = advice_on_kernels()
+    if text:
+        note_user(f"{text}.")
 
 
 def _note(estimator, training, asked, work):

@@ -197,6 +197,19 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     assert told.count("skbayesembed: ") <= 1 and len(told) < 300
 
 
+def test_slow_kernels_of_blas_are_told_of_once_and_only_before_long_fits(monkeypatch, capsys):
+    told = skbayesembed.cost._note_on_kernels
+    monkeypatch.setattr(skbayesembed.cost, "advice_on_kernels", lambda: "OpenBLAS is slow")
+    told.cache_clear()
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    model.fit(X)
+    assert "OpenBLAS" not in capsys.readouterr().err
+    monkeypatch.setattr(skbayesembed.cost, "_LONG", 10.0)
+    model.fit(X).fit(X)
+    assert capsys.readouterr().err.count("OpenBLAS is slow.") == 1
+    told.cache_clear()
+
+
 @pytest.mark.parametrize("model, given", [CASES[5], CASES[8]], ids=["static", "drifting"])
 def test_the_first_question_takes_as_long_before_and_after_the_fit(
     model, given, monkeypatch, capsys
