@@ -28,7 +28,7 @@ from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.chains import Workers
 from skbayesembed.inference.mode import find_mode
 from skbayesembed.inference.threads import OneBlasThread
-from skbayesembed.sgns.spectral import spectral_start
+from skbayesembed.sgns.starting import search_start
 
 _ASKED, _EVERY, _WATCHED = 1000, 5, 10
 
@@ -137,7 +137,10 @@ def main():
     for name in options.corpora:
         model = posterior(name, options.precision)
         with OneBlasThread(), Workers(options.jobs) as run, Points() as points:
-            start = model.pack(spectral_start(model, np.random.default_rng(0), run))
+            limits = {"tol": 1e-8, "max_iter": 3000}
+            start = model.pack(search_start(model, np.random.default_rng(0), run, **limits))
+            # not those of the search among frequent words
+            points.kept, points.gains = [], []
             theta, facts = find_mode(
                 model, start, tol=options.tol, max_iter=3000, warn=False, run=run
             )

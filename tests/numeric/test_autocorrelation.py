@@ -10,7 +10,7 @@ import pytest
 from skbayesembed.numeric import autocorrelation
 from skbayesembed.numeric.autocorrelation import Autocorrelation, LeastSquaresInTime
 from skbayesembed.numeric.regression import ClusteredLeastSquares
-from skbayesembed.regression_in_time import SlopesInTime
+from skbayesembed.regression.in_time import SlopesInTime
 
 SIZES = (1, 3, 2, 4, 1, 2, 2, 3)
 
