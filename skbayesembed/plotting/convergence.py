@@ -74,8 +74,8 @@ class ChainsDisplay(Display):
             the first is shown, as the second mirrors it.
         pairs : list of (a, b), optional
             For `BayesianSGNS` and `DynamicSGNS`: show the similarities of these pairs, as in
-            ``similarity``, instead of entries. Chains may mix for these similarities if they do not
-            elsewhere, and the other way round.
+            ``similarity``, instead of entries: all of them, in all periods, whatever ``n``. Chains
+            may mix for these similarities if they do not elsewhere, and the other way round.
         ax : list of matplotlib.axes.Axes, optional
             One for each entry; new axes by default.
 
