@@ -20,7 +20,7 @@ RHAT_LIMIT = 1.05
 # limit is looser.
 COORDINATE_RHAT_LIMIT = 1.2
 # R-hats above this are those of chains that do not move.
-STANDS = 100.0
+_STANDS = 100.0
 # Effective draws below which ends of intervals are not to be relied on.
 FEW_DRAWS = 100
 # Effective draws below which R-hat itself says little.
@@ -44,13 +44,25 @@ def beyond(value: float, limit: float) -> str:
     >>> beyond(1.0524, 1.05), beyond(1.0502, 1.05), beyond(1.2345, 1.05), beyond(9.81e15, 1.05)
     ('1.052', '1.0502', '1.23', 'more than 100')
     """
-    if value > STANDS:
-        return f"more than {STANDS:.0f}"
+    if value > _STANDS:
+        return f"more than {_STANDS:.0f}"
     for digits in range(3, 16):
         text = f"{value:.{digits}g}"
         if float(text) > limit:
             break
     return text
+
+
+def rhat_text(value: float) -> str:
+    """An R-hat as text, of chains that do not move without digits, as of `beyond`.
+
+    Examples
+    --------
+    >>> from skbayesembed.common.mixing import rhat_text
+    >>> rhat_text(1.00249), rhat_text(9.81e15)
+    ('1.002', 'more than 100')
+    """
+    return beyond(value, _STANDS) if value > _STANDS else f"{value:.3f}"
 
 
 def warn_unless_mixed(

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .regression import ClusteredLeastSquares
+from .regression import ClusteredLeastSquares, residuals
 
 
 class NoisyLeastSquares:
@@ -42,8 +42,8 @@ class NoisyLeastSquares:
         self._errors, self._y, self._classical = draws - mean, y, classical
         self._k = mean.shape[1]
         basis = np.linalg.qr(known)[0]
-        x = mean - basis @ (basis.T @ mean)
-        beside = self._errors - basis @ (basis.T @ self._errors)
+        x = residuals(basis, mean)
+        beside = residuals(basis, self._errors)
         self._beside = beside * np.sqrt(len(draws) / (len(draws) - 1))
         self.seen = x.T @ x
         self.wrong = np.einsum("snj,snk->jk", self._beside, self._beside) / len(draws)

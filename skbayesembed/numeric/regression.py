@@ -10,6 +10,18 @@ from scipy.linalg import solve_triangular
 _ALONE = 1e-8
 # From which share of a coefficient on it has no variance, where units as that decide on it.
 _EXACT = 0.1
+# Residuals below this share of the outcome are those of rounding.
+NO_REST = 1e-10
+
+
+def residuals(basis, y):
+    """What an orthonormal basis (n, p) leaves of ``y`` (n,) or (n, m)."""
+    return y - basis @ (basis.T @ y)
+
+
+def has_rest(basis, y):
+    """Whether a basis leaves more of an outcome (n,) than errors of rounding."""
+    return np.max(np.abs(residuals(basis, y))) > NO_REST * np.max(np.abs(y))
 
 
 class ClusteredLeastSquares:

@@ -20,7 +20,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 GREY, LIGHT = "0.45", "0.85"
 LINES = ("-", "--", ":")
 # Markers and lines of curves, told apart without colors; dotted is of few data.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _CURVES = ("-", "--", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (3, 1)))
 # Letters of a label that has room beside another.
 SHORT = 18
@@ -33,7 +33,7 @@ def styles():
 
 def curves():
     """Color, line style and marker of one curve after another, told apart in gray as well."""
-    return zip(cycle(COLORS), cycle(_CURVES), cycle(MARKERS), strict=False)
+    return zip(cycle(COLORS), cycle(_CURVES), cycle(_MARKERS), strict=False)
 
 
 def pyplot(name):

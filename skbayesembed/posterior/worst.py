@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..common.mixing import STANDS, beyond
+from ..common.mixing import rhat_text
 from .entry_table import entry_labels
 from .naming import shares_called
 from .summary import ess, rhat
@@ -89,20 +89,15 @@ def worst_of(posterior: Any) -> list[tuple[str, float]]:
     found = _watched(posterior)
     known = posterior.attrs.get("max_rhat", np.nan)
     if found is None:
-        text = NOT_KNOWN if np.isnan(known) else _rhat_text(known)
+        text = NOT_KNOWN if np.isnan(known) else rhat_text(known)
         return [(text, known), (NOT_KNOWN, np.nan)]
     labels, draws = found
     texts = []
     for values, pick, written in (
-        (rhat(draws, posterior.n_runs), np.nanargmax, _rhat_text),
+        (rhat(draws, posterior.n_runs), np.nanargmax, rhat_text),
         (ess(draws, n_runs=posterior.n_runs), np.nanargmin, "{:.0f}".format),
     ):
         at = None if np.isnan(values).all() else pick(values)
         text = NOT_KNOWN if at is None else f"{written(values[at])}, of {labels[at]}"
         texts.append((text, np.nan if at is None else float(values[at])))
     return texts
-
-
-def _rhat_text(value):
-    """An R-hat as text; of chains that do not move without digits."""
-    return beyond(value, STANDS) if value > STANDS else f"{value:.3f}"

@@ -6,11 +6,10 @@ import numpy as np
 
 from ..numeric.autocorrelation import Autocorrelation, in_time_order
 from ..numeric.noisy_regression import NoisyLeastSquares
+from ..numeric.regression import has_rest
 
 # Share of a combination of features that must not be error, for its slope to be corrected.
 LEAST_RELIABLE = 0.3
-# Residuals below this share of the outcome are those of rounding.
-_NO_REST = 1e-10
 
 
 class SlopesInTime:
@@ -46,7 +45,7 @@ class SlopesInTime:
         self.plain = NoisyLeastSquares(draws, known, y, index, classical)
         self._found, self._of_time = None, when is not None
         self._n_terms = self.plain.matrix.shape[1]
-        if when is not None and self._has_rest(y):
+        if when is not None and has_rest(self.plain.least.basis, y):
             parts = self._whitened(draws, known, y, index, classical, when)
             weights = self._found.weights
         else:
@@ -59,11 +58,6 @@ class SlopesInTime:
             weights = np.where(shares <= 1.0 - LEAST_RELIABLE, weights, 0.0)
             weights /= weights.sum()
         self._average(parts, weights)
-
-    def _has_rest(self, y):
-        basis = self.plain.least.basis
-        left = y - basis @ (basis.T @ y)
-        return np.max(np.abs(left)) > _NO_REST * np.max(np.abs(y))
 
     def _whitened(self, draws, known, y, index, classical, when):
         """Parts of fits on rows that are independent by each of the probable correlations."""

@@ -19,14 +19,13 @@ from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, check_rank, design_of
 from ..corpus.periods import Times, check_order
 from ..corpus.units import Units, check_units, name_of, units_of
+from ..numeric.regression import NO_REST, has_rest, residuals
 from .in_time import SlopesInTime
 from .inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
 from .reliability import check_reliable, warn_of_guess
 from .slopes import Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")
-# Residuals below this share of the outcome are those of rounding.
-_NO_REST = 1e-10
 _FEWEST_UNITS = 4
 
 
@@ -211,8 +210,9 @@ def regress(
     guessed = error == "auto" and source is None
     if error == "auto":
         error = "classical" if source == "units" else "berkson"
-    posed = _posed(features, outcome, units, times, covariates, names)
-    draws, y, known, clusters, when, names, others, n_left_out = posed
+    draws, y, known, clusters, when, names, others, n_left_out = _posed(
+        features, outcome, units, times, covariates, names
+    )
     matrix = np.column_stack([draws.mean(axis=0), known])
     check_rank(matrix, [*names, *others], name="features and covariates")
     if units is None and source == "units":
@@ -314,7 +314,7 @@ def _r_squared(basis, y):
 
     By an orthonormal basis, as other solvers drop columns that are small beside the others.
     """
-    left = y - basis @ (basis.T @ y)
+    left = residuals(basis, y)
     return float(1.0 - np.sum(left**2) / np.sum((y - y.mean()) ** 2))
 
 
@@ -373,7 +373,7 @@ def _is_time(y, when):
     if np.ptp(y) == 0:
         return False
     of = [time for time in (when, np.floor(when)) if np.ptp(time) > 0]
-    return any(abs(np.corrcoef(y, time)[0, 1]) >= 1.0 - _NO_REST for time in of)
+    return any(abs(np.corrcoef(y, time)[0, 1]) >= 1.0 - NO_REST for time in of)
 
 
 def _check_not_time(when, y):
@@ -391,10 +391,9 @@ def _check_not_time(when, y):
 
 def _check_open(y, known, terms):
     """Raise a ValueError where covariates alone tell the outcome, so that features cannot."""
-    basis = np.linalg.qr(known)[0]
-    if np.max(np.abs(y - basis @ (basis.T @ y))) > _NO_REST * np.max(np.abs(y)):
+    if has_rest(np.linalg.qr(known)[0], y):
         return
-    if np.ptp(y) <= _NO_REST * np.max(np.abs(y)):
+    if np.ptp(y) <= NO_REST * np.max(np.abs(y)):
         raise ValueError(f"outcome must vary, got {y[0]:.10g} alone.")
     same = [term for term, x in zip(terms, known.T, strict=True) if np.array_equal(x, y)]
     given = ", ".join(repr(term) for term in terms if term != INTERCEPT)
@@ -411,7 +410,7 @@ def _warn_of_known(draws, names):
     known = [
         name
         for name, of, most in zip(names, spread, np.max(np.abs(draws), axis=(0, 1)), strict=True)
-        if of <= _NO_REST * most
+        if of <= NO_REST * most
     ]
     if known:
         warn_user(

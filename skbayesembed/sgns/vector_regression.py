@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from ..numeric.autocorrelation import LeastSquaresInTime, alternates
-from ..numeric.regression import ClusteredLeastSquares
+from ..numeric.regression import ClusteredLeastSquares, residuals
 from ..posterior.in_time import InTime
 
 
@@ -102,8 +102,8 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     rng : numpy.random.Generator
     """
     basis = np.linalg.qr(np.delete(matrix, j, axis=1))[0]
-    x = matrix[:, j] - basis @ (basis.T @ matrix[:, j])
-    outcomes = outcomes - basis @ (basis.T @ outcomes)
+    x = residuals(basis, matrix[:, j])
+    outcomes = residuals(basis, outcomes)
     n_units = int(index.max()) + 1
     of_unit = sparse.csr_array((np.ones(x.size), (index, np.arange(x.size))), (n_units, x.size))
     values = x[np.unique(index, return_index=True)[1]]
