@@ -121,10 +121,10 @@ def over_settings(
     no interval includes it. What holds for all reasonable settings is worth reporting.
 
     Notes say how many fits there will be, about how long they take if that is more than some
-    seconds (by a trial of the first setting, which takes a fraction of a fit; not for pipelines;
-    where other work keeps the processors busy, as busy as they were in the trial), and, after the
-    first fit, about how long the others take if they are like it. First questions with intervals by
-    units are included.
+    seconds (by a trial of the setting with the largest sizes, which takes a fraction of a fit; not
+    for pipelines; where other work keeps the processors busy, as busy as they were in the trial),
+    and, after the first fit, about how long the others take if they are like it. First questions
+    with intervals by units are included.
 
     Examples
     --------
@@ -192,10 +192,12 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     fitted = of_own.index(True) if isinstance(own, str) else None
     rest = [i for i in range(len(settings)) if i != fitted]
     n, workers = len(rest), effective_n_jobs(n_jobs)
-    first = _with_params(estimator, settings[rest[0]]) if n > 1 else None
-    took = _expected(first, X, fit_params) * -(-n // workers)
-    larger = _larger([settings[i] for i in rest])
-    about = f", about {duration(took)} of wall time{_longer(larger)}" if took > _BRIEF else ""
+    params = [settings[i] for i in rest]
+    larger, longest = _larger(params), _largest(params)
+    tried = _with_params(estimator, longest) if n > 1 else None
+    took = _expected(tried, X, fit_params) * -(-n // workers)
+    most = "at most " if params and longest is not params[0] else ""
+    about = f", {most}about {duration(took)} of wall time" if took > _BRIEF else ""
     found = {}
     if fitted is not None:
         # a shallow copy: a question may set parameters
@@ -258,8 +260,18 @@ def _larger(settings):
     return joined(found, "or") if found else ""
 
 
+def _largest(settings):
+    """The setting whose fit takes longest, by the product of its `_SIZES`; the first of those."""
+
+    def size(one):
+        sizes = (value for name, value in one.items() if name.rpartition("__")[2] in _SIZES)
+        return np.prod([value for value in sizes if isinstance(value, int)], dtype=float)
+
+    return max(settings, key=size, default=None)
+
+
 def _longer(larger):
-    """What a time by the first setting leaves out."""
+    """What a time by the first fit leaves out."""
     return f"; those with larger {larger} take longer" if larger else ""
 
 
@@ -450,7 +462,7 @@ def _tell_turn(turn):
     """How far all settings are, where they take long."""
     gone = time.monotonic() - turn.begun
     if gone > _PATIENCE:
-        note_user(f"over_settings: {turn.i} of {turn.n} fits, {duration(gone)}")
+        note_user(f"over_settings: fit {turn.i + 1} of {turn.n} begins, after {duration(gone)}")
 
 
 def _tell_others(turn):

@@ -314,7 +314,7 @@ def test_sentences():
 
 
 def test_how_long_is_told_before(monkeypatch, capsys):
-    """By a trial of the first setting, with the first question; of those that have one."""
+    """By a trial of the largest setting, with the first question; of those that have one."""
     asked = []
 
     def estimate_cost(self, X, units=None):
@@ -328,13 +328,13 @@ def test_how_long_is_told_before(monkeypatch, capsys):
         over_settings(estimator, TEXTS, lambda model: 1.0, {"window": list(grid)}, **given)
         return capsys.readouterr().err.splitlines()[0].removeprefix("skbayesembed: over_settings: ")
 
-    longer = "; those with larger window take longer"
-    assert told(own=False, units=np.arange(18)) == f"2 fits, about 5 min of wall time{longer}"
+    most = "2 fits, at most about 5 min of wall time"
+    assert told(own=False, units=np.arange(18)) == most
     assert told(own=False, grid=[3, 2]) == "2 fits, about 5 min of wall time"
-    assert asked == [2, 3]
+    assert asked == [3, 3]
     # what takes a moment is not told of, nor what the trial refuses
     assert told(times=np.arange(18)) == "3 fits"
-    assert told(own=False, grid=[2]) == "1 fit" and asked == [2, 3]
+    assert told(own=False, grid=[2]) == "1 fit" and asked == [3, 3]
     monkeypatch.setattr(
         BayesianSGNS, "estimate_cost", lambda *args: Bunch(seconds=1, question=None, busy=1.0)
     )
@@ -411,8 +411,8 @@ def test_notes_are_told_once(monkeypatch, capsys):
     told = [line.removeprefix("skbayesembed: ") for line in capsys.readouterr().err.splitlines()]
     assert told[0].startswith("over_settings: 3 fits, about ") and told[2] == "a note"
     assert told[3].startswith("over_settings: the first took") and "the others about" in told[3]
-    assert [text.split(": ")[-1][:13] for text in (told[1], *told[4:])] == [
-        f"{i} of 3 fits, " for i in range(3)
+    assert [text.split(": ")[-1][:24] for text in (told[1], *told[4:])] == [
+        f"fit {i} of 3 begins, after" for i in (1, 2, 3)
     ]
 
 

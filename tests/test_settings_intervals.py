@@ -57,7 +57,12 @@ def test_points_are_no_intervals():
     sources = ["posterior", "posterior", "unmixed"]
     two = rows_with([0.1, 0.2, 0.9], [[0.0, 0.3], [0.1, 0.4], [0.8, 1.0]], sources=sources)
     assert "both intervals contain the values from 0.100 to 0.300" in repr(two)
-    assert "on chains that have not mixed, left out of what intervals contain" in two.sentence
+    assert two.sentence.endswith(
+        "Intervals rest on the model in 2 settings. In 1 setting the chains have not mixed: its "
+        "interval is not of the posterior, and left out of what intervals contain."
+    )
+    one = rows_with(*[[0.1, 0.2], [[0.0, 0.3], [0.1, 0.4]]], sources=["posterior", "unmixed"])
+    assert "intervals contain the" not in repr(one) and "all 1" not in repr(one)
 
 
 def test_a_fitted_setting_alone(capfd):
@@ -86,7 +91,7 @@ def test_sources_of_several_parts():
     table = rows_with(*rows, sources=sources)
     told = (
         "ntervals rest on the model in 1 setting and on variational inference, by which they may "
-        "be too narrow, in 1 setting, all with snippets treated as independent"
+        "be too narrow, in 1 setting; all treat snippets as independent"
     )
     assert f"(i{told})" in repr(table) and f"I{told}." in table.sentence
     table = rows_with(*rows, sources=["posterior", "posterior, vectors", "posterior, vectors"])

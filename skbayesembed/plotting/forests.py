@@ -25,7 +25,7 @@ from .rows import rows_of
 _START, _ABOVE_HEADS = 4.0, 16.0
 # Letters of a line of the note below the axis of axes that are given; of one that has the width of
 # a figure, in small text; lines below the axis that forests have room for.
-_NOTE, _WIDE_NOTE, _LABEL_LINES = 34, 72, 2
+_NOTE, _WIDE_NOTE, _LABEL_LINES = 34, 66, 2
 _NOTE_SIZE = 6.5
 
 

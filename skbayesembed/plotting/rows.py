@@ -11,7 +11,7 @@ from ..corpus.design import INTERCEPT
 from ..posterior.cells import both_amounts, bounded, cut_lists, dashed, in_figure, p_values
 from ..posterior.deciding import NO_DATA
 from ..posterior.naming import named
-from ..posterior.over_settings import below_figure
+from ..posterior.over_settings import below_figure, doubtful
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
 from ..sgns.neighbours import order_note
@@ -196,6 +196,8 @@ def _association_tests(table):
 
 # Below distances under several settings.
 _OWN_SCALES = "each setting has a scale of its own: compare a distance with its threshold only"
+# Of settings whose senses differ from those of the own one.
+_OTHER_SENSES = "pale: senses are others there, or have other numbers (see the table's notes)"
 
 
 def _over_settings(table):
@@ -224,12 +226,22 @@ def _over_settings(table):
     without = np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool)
     if without.any():
         note = "; ".join(filter(None, (note, f"no point: {TOO_LITTLE}")))
+    unmixed, others = (_flags(one, known) for one in doubtful(table))
+    if unmixed is not None:
+        note = "; ".join(filter(None, (note, "hollow, without interval: chains have not mixed")))
+    if others is not None:
+        note = "; ".join(filter(None, (note, _OTHER_SENSES)))
     mean = np.where(without, np.nan, table.mean[known])
     interval = np.where(without[:, None], np.nan, table.interval[known])
     return Rows(
-        labels, mean, interval, "estimate", table.title, beside, zero, note,
-        groups=groups if any(table.entries) else None,
+        labels, mean, interval, "estimate", table.title, beside, zero, note, unmixed,
+        groups=groups if any(table.entries) else None, undecided=others,
     )  # fmt: skip
+
+
+def _flags(which, rows):
+    """Of some rows, which are; None where none is."""
+    return which[rows] if which[rows].any() else None
 
 
 def _is_of_slopes(table):

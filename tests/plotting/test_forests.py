@@ -492,3 +492,26 @@ def test_settings_without_data_or_answer_are_named_and_not_drawn():
     np.testing.assert_array_equal(display.points_.get_xdata(), [0.1, np.nan, 0.3])
     for told in ("without an answer: window=4", "no point: fewer than 10 uses", "on the model in"):
         assert told in display.note_
+
+
+def test_settings_that_are_doubtful_are_drawn_so():
+    """Those whose chains have not mixed without interval, those with other senses pale."""
+    ends = np.array([[0.0, 0.2], [0.1, 0.3], [0.2, 0.4]])
+    table = OverSettings(
+        [{"n_senses": i} for i in (2, 3, 4)], [""] * 3, ends.mean(axis=1), ends,
+        np.arange(3) == 0, np.full(3, np.nan), [""] * 3, [""] * 3, None, 0.9, None,
+        sources=["posterior", "unmixed", "posterior"],
+        _of_others=np.array([False, False, True]),
+    )  # fmt: skip
+    display = plotting.ForestDisplay.from_result(table)
+    drawn = display.intervals_.get_segments()
+    np.testing.assert_allclose([line[0][0] for line in drawn], [0.0, 0.2])
+    assert list(display.intervals_.get_alpha()) == [1.0, 0.3]
+    hollow = [line for line in display.ax_.lines if line.get_markerfacecolor() == "white"]
+    np.testing.assert_allclose(hollow[0].get_xdata(), [0.2, 0.3])
+    for told in ("hollow, without interval: chains have not mixed", "pale: senses are others"):
+        assert told in display.note_
+    # where no chain has mixed the label of intervals says it
+    alike = replace(table, sources=["unmixed"] * 3, _of_others=None)._resting_on("unmixed")
+    display = plotting.ForestDisplay.from_result(alike)
+    assert "chains have not mixed" in display.ax_.get_xlabel() and display.note_ == ""
