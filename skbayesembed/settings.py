@@ -176,7 +176,9 @@ def over_settings(
         notes, titles, probs, names, _where_any(p_value), _where_any(threshold),
         _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
-    table = replace(table, _of_others=np.array(others), _own=_own_values(estimator, settings))
+    each = [one[2] for one in found for _ in one[0]] if titles is None else None
+    about = {"_of_others": np.array(others), "_titles": each}
+    table = replace(table, _own=_own_values(estimator, settings), **about)
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []
     return table._resting_on(common, asides)

@@ -551,6 +551,16 @@ def test_senses_of_settings_are_held_against_those_of_the_own_one():
     for note in table.notes[1:]:
         assert "The senses are others than with the own setting: matched, they agree on" in note
     assert "In 2 settings the senses are not those of" in table.sentence
+    assert "(n_senses=2: " not in repr(table)
+
+    def other(fitted):
+        return fitted.prevalence_change(fitted.n_senses - 2, 1810, 1811)
+
+    apart = over_settings(model, texts, other, {"n_senses": [2]}, own="fitted", times=years)
+    assert apart.title is None
+    for setting, sense in (("3 (own)", 1), ("2", 0)):
+        told = f"(n_senses={setting}: change of the prevalence of sense {sense} from 1810 to 1811)"
+        assert told in repr(apart)
     same = over_settings(model, texts, ask, {"tol": [1e-9]}, own="fitted", times=years)
     assert same.notes[1] == "" and "the senses" not in same.sentence
 

@@ -71,7 +71,8 @@ class OverSettings(SettingsInWords, Table):
     notes : list of str of length n_rows
         Why a setting failed, or the warnings of its fit and answer, those of convergence first.
     title : str or None
-        Title of the question.
+        Title of the question; None where it is not the same for all, as of senses with other
+        numbers. The lines below the table then have those of the settings.
     prob : float or None
         Probability of the intervals, if the answers have one.
     proba_of : str or None
@@ -120,6 +121,8 @@ class OverSettings(SettingsInWords, Table):
     sources: list[str | None] | None = None
     # Rows whose senses have other numbers than those of the own setting, or are others.
     _of_others: np.ndarray | None = None
+    # What each row is about, where that is not the same for all.
+    _titles: list[str | None] | None = None
     # The estimator's own values, which are in effect where a setting names no other.
     _own: Mapping[str, Any] = field(default_factory=dict)
 
@@ -190,6 +193,14 @@ class OverSettings(SettingsInWords, Table):
         texts = dict.fromkeys(_NUMBER.sub("", note) for note in self.notes if note)
         return {text: number for number, text in enumerate(texts, 1)}
 
+    def _asked(self):
+        """What answers are about and in which settings, a list of texts; none if it is the same."""
+        about: dict[str, list] = {}
+        for title, setting in zip(self._titles or [], self.settings, strict=False):
+            if title is not None and setting not in about.setdefault(title, []):
+                about[title].append(setting)
+        return [f"({'; '.join(mine)}: {title})" for title, mine in about.items()]
+
     def _marked(self):
         """Each note once, with its number, a list of texts."""
         lines = []
@@ -233,6 +244,7 @@ class OverSettings(SettingsInWords, Table):
                 lines.append(
                     f"({name}no data in {of}: a dash, and left out of estimates and verdicts)"
                 )
+        lines += self._asked()
         lines += self._marked()
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
