@@ -80,7 +80,7 @@ def _use(most):
 
 
 def _settings(settings):
-    known = "learned" if settings["diffusion_learned"] else "given"
+    known = "learned" if settings["diffusion_learned"] else "not learned"
     return (
         f"diffusion={settings['diffusion']:.3g} ({known}) and "
         f"n_components={settings['n_components']}"
