@@ -10,7 +10,7 @@ import numpy as np
 
 from ..common.mixing import rhat_text
 from .cells import dashed, readable_numbers
-from .sources import notes_on
+from .sources import AT_MODE, notes_on
 from .tables import Column, Table
 
 # Standard deviations below this share of the largest are those of rounding.
@@ -75,9 +75,12 @@ class Summary(Table):
         shows = {"ess_bulk": dashed(".0f"), "ess_tail": dashed(".0f"), "rhat": _rhats}
         labels = [_shorten(str(label)) for label in self.labels]
         return [Column("", labels, (), left=True)] + [
-            Column(name, getattr(self, name), (name,), shows.get(name, _or_dashes))
+            Column(self._head(name), getattr(self, name), (name,), shows.get(name, _or_dashes))
             for name in self.columns
         ]
+
+    def _head(self, name):
+        return AT_MODE if name == "mean" and self._is_point() else name
 
     def _index(self):
         return self.labels

@@ -183,8 +183,8 @@ def test_most_changed_prints_and_converts(model):
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
     rests = (
-        f"(depends on diffusion=0.01 (not learned) and n_components={K}; over_settings asks again with "
-        "others)"
+        f"(depends on diffusion=0.01 (not learned) and n_components={K}; over_settings asks again "
+        "with others)"
     )
     assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":
