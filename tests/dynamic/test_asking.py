@@ -422,10 +422,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         f"There are too few data on the similarity of 'gone' and 'sun' in {ends[1]}: "
         "'gone' has no uses there."
     )
-    assert (
-        over.sentence.startswith(f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} (")
-        and f"; there are too few data in {ends[1]}. " in over.sentence
-    )
+    first = f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} ("
+    lacking = f"; there are too few data in {model.periods_.labels[1]} and {ends[1]}. "
+    assert over.sentence.startswith(first) and lacking in over.sentence
     assert "sentence" not in repr(over)
     column = ResultTable(over)._series(sentence=True)["sentence"]
     assert column.tolist() == list(over.sentences.values())
