@@ -166,7 +166,7 @@ def read_npz(
         except MemoryError:
             raise
         except Exception as error:
-            raise ValueError(f"path {str(path)!r} is no saved {what}, or is damaged.") from error
+            raise ValueError(f"path {str(path)!r} is not a saved {what}, or is damaged.") from error
     if found != version:
         raise ValueError(
             f"path {str(path)!r} has format version {found!r}; this version of skbayesembed reads "

@@ -2,7 +2,8 @@
 
 A search of scikit-learn fits tens of candidates, often in worker processes, and each would warn at
 length. The first that warns is named; those after it are counted. What a worker process counts the
-others do not know of.
+others do not know of. The last fit, to all of the data, warns again that it has not converged; of
+the data it has nothing to say that the first has not said.
 """
 
 from __future__ import annotations
@@ -68,12 +69,14 @@ class Searched:
 
     def message(self, message: str, category: type[Warning], estimator: Any) -> str | None:
         """What to warn of, instead of ``message``; None where the search has warned of it."""
-        kind = category if category is ConvergenceWarning else (category, _without_numbers(message))
+        kind = kind_of(message, category)
         with _LOCK:
             counts = self._counts()
             before = counts.get(kind, 0)
             counts[kind] = before + self.candidate
         if not self.candidate:
+            if before and category is not ConvergenceWarning:
+                return None
             more = f" ({before} fits of the search did so before.)" if before else ""
             return f"{message}{more}{_in_brackets(estimator)}"
         if before:
@@ -84,11 +87,21 @@ class Searched:
             advice = _ADVICE.get(str(solver), _ADVICE_OF_ASCENTS)
             first = re.split(r"[:.] ", message, maxsplit=1)[0].rstrip(".")
             what = f"{first}, in a fit of this search, whose score is noisy: {advice}."
-        return f"{what} Others of the search that warn are not shown.{_in_brackets(estimator)}"
+        # a process or thread of its own knows of what happens there alone
+        others = "the search" if self._search is not None else "this worker of the search"
+        return f"{what} Other candidates of {others} that warn are not shown." + _in_brackets(
+            estimator
+        )
 
 
-def _without_numbers(message):
-    return re.sub(r"[\d.]+", "", message)
+def kind_of(message: str, category: type[Warning]) -> Any:
+    """What warnings of several fits have in common that are shown once.
+
+    All that fits have not converged are of one kind, others if they differ in numbers alone.
+    """
+    return (
+        category if category is ConvergenceWarning else (category, re.sub(r"[\d.]+", "", message))
+    )
 
 
 def _in_brackets(estimator):

@@ -6,20 +6,18 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
-from .searches import Searched
+from .searches import Searched, kind_of
 
 # with the separator: a folder beside it may begin with the same name
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 # Packages between a user and a fit, and those modules of them that make many fits.
 _BETWEEN = ("sklearn", "joblib", "threading", "concurrent", "multiprocessing", "runpy")
 _SEARCHES, _JOBLIB = "sklearn.model_selection", f"{os.sep}joblib{os.sep}"
-# What stands for the line of the user in a worker of a search.
-_WORKER = "<search>"
-
 
 # Whether notes of this thread are left out.
 _MUTED: ContextVar[bool] = ContextVar("muted", default=False)
@@ -38,6 +36,42 @@ def kept_warnings() -> Iterator[list[str]]:
         yield kept
     finally:
         _KEPT.reset(token)
+
+
+# Warnings of this thread that are held back, where they are.
+_HELD: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("held", default=None)
+
+
+@contextlib.contextmanager
+def held_warnings() -> Iterator[list[tuple[str, type[Warning]]]]:
+    """Context whose warnings are held back, for `warn_of_parts`: the list of them."""
+    held: list[tuple[str, type[Warning]]] = []
+    token = _HELD.set(held)
+    try:
+        yield held
+    finally:
+        _HELD.reset(token)
+
+
+def warn_of_parts(parts: Sequence[list[tuple[str, type[Warning]]]], what: str) -> None:
+    """Issue warnings that parts of a call held back, one of each kind.
+
+    Parameters
+    ----------
+    parts : sequence of list
+        The warnings of each part, as of `held_warnings`.
+    what : str
+        What parts are called, for the number of those that warn.
+    """
+    first: dict[Any, tuple[str, type[Warning]]] = {}
+    found: dict[Any, set[int]] = {}
+    for i, part in enumerate(parts):
+        for message, category in part:
+            kind = kind_of(message, category)
+            first.setdefault(kind, (message, category))
+            found.setdefault(kind, set()).add(i)
+    for kind, (message, category) in first.items():
+        warn_user(f"{message} (In {len(found[kind])} of {len(parts)} {what}.)", category)
 
 
 @contextlib.contextmanager
@@ -66,8 +100,12 @@ def warn_user(message: str, category: type[Warning]) -> None:
     kept = _KEPT.get()
     if kept is not None:
         kept.append(message)
+    held = _HELD.get()
+    if held is not None:
+        held.append((message, category))
+        return
     level, frame, fitted, searched = 2, sys._getframe(1), None, False
-    first, frames = None, []
+    first, of_search, frames = None, level, []
     while frame is not None:
         frames.append(frame)
         if frame.f_code.co_filename.startswith(_PACKAGE):
@@ -76,7 +114,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
         else:
             first = level if first is None else first
             name = str(frame.f_globals.get("__name__", ""))
-            searched = searched or name.startswith(_SEARCHES)
+            if name.startswith(_SEARCHES):
+                searched, of_search = True, level
             # a worker process begins in a script of joblib's
             if name.split(".")[0] not in _BETWEEN and _JOBLIB not in frame.f_code.co_filename:
                 break
@@ -87,7 +126,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
         warnings.warn(message, category, stacklevel=level if own is None else own)
         return
     told = Searched(frames).message(message, category, fitted)
-    if told is not None and frame is not None:
-        warnings.warn(told, category, stacklevel=level)
-    elif told is not None:
-        warnings.warn_explicit(told, category, _WORKER, 1, module=__name__)
+    if told is not None:
+        # a worker has no line of the user's, only that of the search
+        warnings.warn(told, category, stacklevel=of_search if frame is None else level)

@@ -166,8 +166,8 @@ def _check_order_of_names(names, columns):
     for i, column in enumerate([] if columns is None else columns):
         if isinstance(column, str) and place.get(column, i) != i:
             raise ValueError(
-                "feature_names must be in the order of the columns of X, got the name "
-                f"{column!r} at place {place[column]}, which the column at place {i} has: leave "
+                "feature_names must be in the order of the columns of X, got "
+                f"feature_names[{place[column]}] = {column!r}, which column {i} of X has: leave "
                 "feature_names out, or use X[list(feature_names)]."
             )
 

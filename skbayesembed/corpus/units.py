@@ -116,7 +116,7 @@ def check_none_missing(labels, what):
     if missing.any():
         raise ValueError(
             f"units must have a label for every one of the {what}, got "
-            f"{labels[missing].tolist()[0]!r} at place {np.flatnonzero(missing)[0]}."
+            f"units[{np.flatnonzero(missing)[0]}] = {labels[missing].tolist()[0]!r}."
         )
 
 

@@ -37,7 +37,13 @@ from .change import Changes, most_changed
 from .changing import DynamicChangeMixin, check_distance
 from .seen import lacking, text_of
 from .vectors import cosines_at, places_of
-from .verdicts import notes_on_uses, sentences_on_itself, sentences_on_periods, without_data
+from .verdicts import (
+    notes_on_uses,
+    sentence_over_periods,
+    sentences_on_itself,
+    sentences_on_periods,
+    without_data,
+)
 
 _WHICH = ("target", "context")
 
@@ -175,7 +181,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
             that the answer follows from the prior and other periods.
             With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``,
             which is NaN if there is too little text. ``sentences`` is a dict from the label of each
-            period to the answer in words, to be copied.
+            period to the answer in words, to be copied; ``sentence`` is about all periods.
 
         Raises
         ------
@@ -204,6 +210,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         about: dict[str, Any] = {"axes": _over(where), "asked": labels_of(a, b), **titles_of(a, b)}
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_periods(found, text.reason)
+        found.sentence = sentence_over_periods(found)
         found._noting(*[OF_ITSELF] * are_same(a, b))
         return self._with_little(found, lacking(self, chosen, a, b))
 
@@ -279,6 +286,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         }
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_itself(found, phrase.named(), reason)
+        found.sentence = sentence_over_periods(found)
         return self._with_little(found, lacks)
 
     def most_changed(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, note_on_draws, only_probable, said_of_draws
-from ..posterior.sentences import capital, chance, ended, estimate, side_of_zero
+from ..posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ..posterior.sources import (
+    FEW_UNITS,
     FEWEST_USES,
     from_units,
     is_unmixed,
@@ -20,6 +21,8 @@ from .seen import amount_of
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 LEAST_KNOWN = 0.1
+# Periods that texts on several name.
+_NAMED = 5
 # Below a table with a threshold.
 NEED_NONE = (
     "(the verdict depends on the threshold; self_similarity, and similarity_change with another "
@@ -80,7 +83,7 @@ def _use(most):
 
 
 def _settings(settings):
-    known = "learned" if settings["diffusion_learned"] else "given"
+    known = "learned" if settings["diffusion_learned"] else "not learned"
     return (
         f"diffusion={settings['diffusion']:.3g} ({known}) and "
         f"n_components={settings['n_components']}"
@@ -209,6 +212,40 @@ def sentences_on_itself(found, word, reason):
     return sentences
 
 
+def sentence_over_periods(found):
+    """All periods in one text, to be copied; without the reference, where the cosine is 1."""
+    labels, of = found.periods, f"the {found._whole}"
+    shown = [i for i, label in enumerate(labels) if label != found.get("reference")]
+    if len(shown) < 2:
+        return found.sentences[labels[max(shown, default=0)]]
+    known = [i for i in shown if not found.few_pairs[i]]
+    lacking = _periods_named([labels[i] for i in shown if found.few_pairs[i]], len(shown))
+    if not known:
+        return f"There are too few data on {of} in {lacking}."
+    values = [f"{_estimate(found, i)} in {labels[i]}" for i in known]
+    text = f"{capital(of)} is {joined(values)}"
+    text += f"; there are too few data in {lacking}" if lacking else ""
+    n_units = found.get("n_units", np.full(len(labels), np.inf))
+    rough = [labels[i] for i in known if n_units[i] < FEW_UNITS]
+    if rough:
+        where = _periods_named(rough, len(known))
+        text += f"; the interval is rough in {where}, with fewer than {FEW_UNITS} effective units"
+    return ended(text, found.source, found=found, several=len(known) > 1)
+
+
+def _periods_named(labels, n):
+    """Some of ``n`` periods in words, by their number where they are many; empty of none."""
+    if len(labels) > _NAMED:
+        return f"all {n} periods" if len(labels) == n else f"{len(labels)} of {n} periods"
+    return joined([str(label) for label in labels] or [""])
+
+
+def _estimate(found, i):
+    """The estimate of a period with its interval."""
+    one = {"mean": found.mean[i], "interval": found.interval[i]}
+    return estimate(one, found.source, found.prob)
+
+
 def _by_period(found, few, said):
     """Sentences by period: ``few`` ends those without data, ``said`` makes the others."""
     return {label: _in_period(found, i, label, few, said) for i, label in enumerate(found.periods)}
@@ -217,8 +254,7 @@ def _by_period(found, few, said):
 def _in_period(found, i, label, few, said):
     if found.few_pairs[i]:
         return f"There are too few data {few(i, label)}."
-    one = {"mean": found.mean[i], "interval": found.interval[i]}
-    text = said(estimate(one, found.source, found.prob), label)
+    text = said(_estimate(found, i), label)
     return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
 
 
@@ -257,13 +293,13 @@ def _seen(found, periods):
         return f"The word has {start} and {end}"
     if first == second:
         return f"The rarer word, {first!r}, has {start} and {end}"
-    return f"The rarer word has {start} ({first!r}) and {end} ({second!r})"
+    return f"The rarer word of each period has {start} ({first!r}) and {end} ({second!r})"
 
 
 def _amounts(found, periods):
     """How much text there is in either period, and in how many units, two texts."""
     unknown = (None, None)
-    name = found.get("settings", {}).get("units_name")
+    name = found.get("settings", {}).get("units_name") or sampled_units(found)[1]
     names = name, later_name(name)
     parts = found.pairs, found.uses or unknown, found.units_seen or unknown, found.few_pairs
     return [_amount(*part) for part in zip(*parts, periods, names, strict=True)]
@@ -304,7 +340,8 @@ def _effective(found):
     if found.source != "units" or not np.isfinite(n):
         return ""
     units = units_called(sampled_units(found)[1])
-    return f" It rests on {n:.1f} effective {units}, counted over all periods."
+    what = f"the equivalent of {n:.1f} equally weighted {units}"
+    return f" It rests on {what}, counted over all periods."
 
 
 def _ended(parts, found, periods):

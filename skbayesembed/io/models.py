@@ -178,7 +178,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
         except MemoryError:
             raise
         except Exception as error:
-            raise ValueError(f"path {str(path)!r} is no saved model, or is damaged.") from error
+            raise ValueError(f"path {str(path)!r} is not a saved model, or is damaged.") from error
     raise ValueError(
         f"path {str(path)!r} has format version {version!r}; this version of skbayesembed reads "
         f"versions 1 to {_VERSION}: upgrade it."

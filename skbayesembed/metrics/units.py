@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import check_integer
+from ..common.warnings import held_warnings, warn_of_parts
 from ..corpus.kinds import take_documents
 from ..posterior.results import mixed
 from .comparison import PAIR
@@ -63,6 +64,11 @@ def score_units(
     ValueError
         If units or covariates are not one for each document, or there are fewer units than folds.
 
+    Warns
+    -----
+    ConvergenceWarning, UserWarning
+        As fits and scores do, once for all folds, with the number of folds that warn.
+
     Notes
     -----
     Standard errors treat the units as a sample, and assume that fits to other folds would have been
@@ -104,10 +110,12 @@ def score_units(
         raise ValueError(f"cv must be at most the number of units, {labels.size}, got {cv}.")
     given = {name: _one_each(name, values, n) for name, values in covariates.items()}
     folds = GroupKFold(cv).split(np.zeros(n), groups=index)
-    parts = Parallel(n_jobs=n_jobs)(
+    found = Parallel(n_jobs=n_jobs)(
         delayed(_score_fold)(clone(estimator), X, index, given, train, test)
         for train, test in folds
     )
+    parts, warned = zip(*found, strict=True)
+    warn_of_parts(warned, "folds")
     scores = np.empty(labels.size)
     facts = [fact for _, fact in parts]
     for part, _ in parts:
@@ -148,6 +156,12 @@ def _one_each(name, values, n, labels=False):
 
 
 def _score_fold(estimator, X, index, given, train, test):
+    """What a fold comes to, and its warnings."""
+    with held_warnings() as warned:
+        return _scores_of_fold(estimator, X, index, given, train, test), warned
+
+
+def _scores_of_fold(estimator, X, index, given, train, test):
     """Scores of the units of a fold, dict by their numbers; and what `mixed` says of the fit."""
     covariates = {name: values[train] for name, values in given.items()}
     if has_fit_parameter(estimator, "units"):

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
-from ..common.mixing import COORDINATE_RHAT_LIMIT, LIKELIHOOD
+from ..common.mixing import COORDINATE_RHAT_LIMIT, LIKELIHOOD, rhat_text
 from ..posterior.entry_table import entry_labels
 from ..posterior.naming import given_names, shares_called
 from ..posterior.summary import rhat
@@ -21,13 +21,15 @@ from .marks import LINE
 from .similarity import checked_pairs
 
 _PANEL, _BELOW, _KEY = 1.05, 0.55, 0.2
-# Chains in a line of the legend.
-_KEYS = 4
+# Chains in a line of the legend, and the width of their lines there.
+_KEYS, _KEY_LINE = 4, 1.8
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
 _WATCHED = ("logit", "prevalence", "diffusion", "share")
 # Numbers from which on axes write them out, and up to which there is room for it.
 _LARGE, _LARGEST = 1e4, 1e9
+# Steps between ticks of such an axis, at most.
+_TICKS = 4
 # Dimensions that labels leave out where they have one entry.
 _PLACES = ("genre", "period")
 
@@ -171,13 +173,16 @@ class ChainsDisplay(Display):
             return
         look = {"frameon": False, "fontsize": SMALL, "ncols": _KEYS, "handlelength": 1.0}
         if self._owned:
-            self.figure_.legend(handles=artists, loc="outside lower center", **look)
+            legend = self.figure_.legend(handles=artists, loc="outside lower center", **look)
         else:
-            self.axes_[-1].legend(handles=artists, **look)
+            legend = self.axes_[-1].legend(handles=artists, **look)
+        for line in legend.legend_handles:
+            # those of many draws are too thin to tell colors apart
+            line.set(linewidth=_KEY_LINE, alpha=1.0)
 
     def _head(self, axes, label, draws):
         value = float(rhat(draws[..., None], self.n_runs)[0])
-        shown = "" if np.isnan(value) else f", R-hat\u00a0{value:.3f}"
+        shown = "" if np.isnan(value) else f", R-hat\u00a0{rhat_text(value)}"
         axes.set_title(f"{label}{shown}", loc="left", pad=3)
 
 
@@ -277,10 +282,15 @@ def _quantity_of(label):
 
 
 def _write_out(axis, draws):
-    """Write large numbers whole, without a power of ten or an offset beside the axis."""
+    """Write large numbers whole, without a power of ten or an offset beside the axis.
+
+    They have as many digits as tell ticks apart, whose steps are 1, 2 or 5 times a power of ten.
+    """
     if _LARGE <= np.nanmax(np.abs(draws), initial=0.0) < _LARGEST:
-        axis.set_major_formatter("{x:,.0f}" if np.ptp(draws) >= 4 else "{x:,.1f}")
-        axis.get_major_locator().set_params(nbins=4)
+        least = np.ptp(draws[np.isfinite(draws)]) / _TICKS
+        digits = max(0, -int(np.floor(np.log10(least)))) if least > 0 else 0
+        axis.set_major_formatter(f"{{x:,.{digits}f}}")
+        axis.get_major_locator().set_params(nbins=_TICKS, steps=[1, 2, 5, 10])
 
 
 class TraceDisplay(ChainsDisplay):
@@ -337,7 +347,7 @@ class TraceDisplay(ChainsDisplay):
         >>> len(display.plot().lines_[0])
         2
         """
-        panels = self._panels(ax)
+        panels = self._panels(ax, sharex=True)
         self.lines_ = []
         for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
             self.lines_.append([

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..posterior.sentences import together
 from ..posterior.sources import TOO_LITTLE, interval_label, where_few
 from .canvas import Display, can, curves, labelled, legend_above
 from .labels import called, label_times, wrapped
@@ -21,9 +22,9 @@ _LETTERS = 40
 class DriftDisplay(Display):
     """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
 
-    If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
-    is hollow, the line dotted and the band pale: the estimate is what the prior infers from other
-    periods.
+    If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units (not in
+    all, where the period has only 1 or 2), the point is hollow, the line dotted and the band pale:
+    the estimate is what the prior infers from other periods.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class DriftDisplay(Display):
 
     Attributes
     ----------
+    sentence : str
+        The answers in words, to be copied, as for a caption.
     lines_ : list of matplotlib.lines.Line2D
         Posterior means over time, one line for each answer.
     bands_ : list of matplotlib.collections.FillBetweenPolyCollection
@@ -59,6 +62,11 @@ class DriftDisplay(Display):
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = answers
+
+    @property
+    def sentence(self) -> str:
+        """The answers in words, to be copied."""
+        return together([answer.sentence for answer in labelled(self.answers).values()])
 
     @classmethod
     def from_estimator(
@@ -163,7 +171,9 @@ class DriftDisplay(Display):
         few = [a for a in self.answers.values() if np.any(a.get("few_pairs", False))]
         where = {where_few(a) if "reference" in a and np.all(a.few_pairs) else "" for a in few}
         (where,) = where if len(where) == 1 else {""}
-        return f"{TOO_LITTLE} in {where}" if where else TOO_LITTLE
+        if where:
+            return f"hollow: {TOO_LITTLE} in {where}"
+        return f"hollow: {TOO_LITTLE} (all units, where a period has fewer)"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.

@@ -73,21 +73,23 @@ class RankDisplay(ChainsDisplay):
     """
 
     def _more_lines(self):
-        return 2 + self._of_two() + (self._worth() < FEW_DRAWS)
+        return 1 + bool(self._on_two()) + bool(self._on_worth())
 
     def _worth(self):
         """Effective draws of all chains, the fewest of an entry."""
         found = [ess(x[..., None], n_runs=self.n_runs)[0] for x in self.draws.values()]
         return np.fmin.reduce(found)
 
-    def _of_two(self):
-        """Whether there are two chains, so that one line mirrors the other."""
-        return all(len(draws) == 2 for draws in self.draws.values())
+    def _on_two(self):
+        """A line on two chains, of which one mirrors the other; empty where there are others."""
+        return _MIRRORED if all(len(draws) == 2 for draws in self.draws.values()) else ""
 
     def _on_worth(self):
-        """A line on a band that is wide because draws tell little."""
+        """A line on draws that tell little; empty for others."""
         worth = self._worth()
-        return f"\nwide, as draws are worth only {worth:.0f}" if worth < FEW_DRAWS else ""
+        if not worth < FEW_DRAWS:
+            return ""
+        return f"draws are worth as few as {worth:.0f} independent ones"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -133,17 +135,12 @@ class RankDisplay(ChainsDisplay):
             ])  # fmt: skip
             axes.margins(x=0.0)
             self._head(axes, label, draws)
-        few = f"about 1 in {1 / outside:.0f} is outside" if outside else "none is outside"
+        bins = "most bins" if slow else f"{100 * (1 - outside):.0f} % of bins"
+        gray = f"gray: {bins} are here if chains have mixed"
         if n_chains == 1:
-            few = "of one chain, all are by construction"
-        gray = "roughly where bins are" if slow else f"{100 * (1 - outside):.0f} % of bins"
-        axes.set_xlabel(
-            "rank among the draws of all chains\n"
-            f"gray: {gray} where chains mix (with\n"
-            f"their autocorrelation){'' if slow else f'; {few}'}"
-            + self._on_worth()
-            + (f"\n{_MIRRORED}" if self._of_two() else "")
-        )
+            gray = "gray: all bins are here, as there is one chain"
+        below = "rank among the draws of all chains", gray, self._on_worth(), self._on_two()
+        axes.set_xlabel("\n".join(line for line in below if line))
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("draws in bin / expected")
         return self._close()

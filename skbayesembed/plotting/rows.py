@@ -14,7 +14,7 @@ from ..posterior.naming import named
 from ..posterior.over_settings import below_figure, doubtful
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
-from ..sgns.neighbours import order_note
+from ..sgns.neighbours import note_of_figure
 from .labels import topic_labels
 
 
@@ -284,7 +284,8 @@ def rows_of(result: Any) -> Rows:
     if kind is not None:
         quantity, title, more, zero = kind(result)
         words = cut_lists(result.words)
-        note = order_note(result) if hasattr(result, "prob_top") else None
+        looked_for = hasattr(result, "prob_top") or hasattr(result, "prob_answer")
+        note = note_of_figure(result) if looked_for else None
         if hasattr(result, "prob_exceeds"):
             note = f"dashed: the threshold, {result.threshold:.3g}"
         few = getattr(result, "few_pairs", None)

@@ -8,13 +8,16 @@ from typing import Any, Self
 import numpy as np
 
 from ..common.checks import check_choice, check_prob
+from ..posterior.sentences import together
 from ..posterior.sources import interval_label
 from .canvas import COLORS, Display, can, labelled
 from .labels import called
-from .marks import AROUND, ROW, density, forest
+from .marks import AROUND, ROW, density, forest, reference
 
 # Height of a row with a density, in rows of a forest.
 _TALL = 2.0
+# Room beside densities, as a share of the axis.
+_MARGIN = 0.08
 
 
 class SimilarityDisplay(Display):
@@ -29,6 +32,8 @@ class SimilarityDisplay(Display):
 
     Attributes
     ----------
+    sentence : str
+        The answers in words, to be copied, as for a caption.
     points_ : matplotlib.lines.Line2D
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
@@ -53,6 +58,11 @@ class SimilarityDisplay(Display):
 
     def __init__(self, answers: Mapping[str, Any], *, quantity: str = "cosine") -> None:
         self.answers, self.quantity = answers, quantity
+
+    @property
+    def sentence(self) -> str:
+        """The answers in words, to be copied."""
+        return together([answer.sentence for answer in labelled(self.answers).values()])
 
     @classmethod
     def from_estimator(
@@ -197,6 +207,11 @@ class SimilarityDisplay(Display):
             drawn = [density(axes, row, d, color=COLORS[0]) for row, (*_, d) in enumerate(found)]
             self.densities_ = [d for d in drawn if d is not None]
             axes.set_ylim(len(mean) - 0.7, -1.0)
+        # what ends at a bound, as at a cosine of 1, is seen to end there
+        axes.margins(x=_MARGIN)
+        low, high = axes.get_xlim()
+        if low < 0.0 < high:
+            reference(axes, 0.0)
         axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source, found=one)}")
         return self._close()
 

@@ -8,8 +8,9 @@ from itertools import product
 
 import numpy as np
 
+from ..common.mixing import rhat_text
 from .cells import dashed, readable_numbers
-from .sources import notes_on
+from .sources import AT_MODE, notes_on
 from .tables import Column, Table
 
 # Standard deviations below this share of the largest are those of rounding.
@@ -71,12 +72,15 @@ class Summary(Table):
 
     def _columns(self):
         # a dash where an entry never changes, or has moments and no draws
-        shows = {"ess_bulk": dashed(".0f"), "ess_tail": dashed(".0f"), "rhat": dashed(".3f")}
+        shows = {"ess_bulk": dashed(".0f"), "ess_tail": dashed(".0f"), "rhat": _rhats}
         labels = [_shorten(str(label)) for label in self.labels]
         return [Column("", labels, (), left=True)] + [
-            Column(name, getattr(self, name), (name,), shows.get(name, _or_dashes))
+            Column(self._head(name), getattr(self, name), (name,), shows.get(name, _or_dashes))
             for name in self.columns
         ]
+
+    def _head(self, name):
+        return AT_MODE if name == "mean" and self._is_point() else name
 
     def _index(self):
         return self.labels
@@ -89,7 +93,7 @@ class Summary(Table):
         rhat = self.rhat[moves & ~np.isnan(self.rhat)]
         ess = self.ess_bulk[moves & ~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
-            notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
+            notes.append(f"largest rhat {rhat_text(rhat.max())}, smallest ess_bulk {ess.min():.0f}")
         fixed = np.count_nonzero((self.sd == 0) & np.isnan(self.rhat))
         if 0 < fixed < n:
             rows = "1 row" if fixed == 1 else f"{fixed} rows"
@@ -99,6 +103,10 @@ class Summary(Table):
 
 def _shorten(label, length=40):
     return label if len(label) <= length else f"{label[: length - 3]}..."
+
+
+def _rhats(values):
+    return ["-" if np.isnan(value) else rhat_text(value) for value in values]
 
 
 def _or_dashes(values):

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 from .cells import amounts, both_amounts, cut_lists, dashed, p_values, readable_numbers, repeated
 from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
 from .sources import (
+    AT_MODE,
     TOO_LITTLE,
     UNITS_OF_ALL,
     note_on_few_units,
@@ -395,6 +396,8 @@ class ResultTable(Table):
     def _head(self, name):
         if name in _UNITS and self._about.lent:
             return UNITS_OF_ALL
+        if name == "mean" and self.source == "point":
+            return AT_MODE
         if name != "interval" or self._about.prob is None:
             return _HEADS.get(name, name)
         return f"{100 * self._about.prob:g} % interval"
@@ -406,6 +409,9 @@ class ResultTable(Table):
         for name, values, _ in self._values():
             if name == "sentence" and not sentence:
                 continue
+            if name == "sentence" and "sentences" in self._result:
+                # each row has its own
+                values = np.array(list(self._result["sentences"].values()), dtype=object)
             if _is_move(self._result[name]):
                 series |= {f"{name}_{end}": values[:, i] for i, end in enumerate(("start", "end"))}
             elif name in self._about.ends:
@@ -459,7 +465,7 @@ class ResultTable(Table):
             notes.append(note_on_lent("units" in self._result))
         if "interval" in self._result:
             notes += note_on_few_units(self._result.get("n_units", np.inf))
-        return [*notes, *notes_on(self._about.source), *self._about.asides]
+        return [*notes, *notes_on(self._about.source, self._result), *self._about.asides]
 
 
 def _of_both(values):

@@ -281,8 +281,35 @@ it rests on fewer than 3 effective units, so it is rough.'
         parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
     parts += [_CAVEATS[kinds[0]]] if kinds[0] in _CAVEATS else []
     if several:
-        parts[1:] = [part.replace("The interval ", "Each interval ") for part in parts[1:]]
+        parts[1:] = map(_of_each, parts[1:])
     return f"{'. '.join(parts)}."
+
+
+def _of_each(part):
+    """What is said of an interval, said of several."""
+    return part.replace("The interval ", "Each interval ")
+
+
+def together(texts: Sequence[str]) -> str:
+    """Several answers in words as one text; sentences that all end with are at its end, once.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import together
+    >>> of_units = "The interval allows for the sampling of 9 books"
+    >>> together([f"A is 0.5. {of_units}.", f"B is 0.2. {of_units}."])
+    'A is 0.5. B is 0.2. Each interval allows for the sampling of 9 books.'
+    >>> together([f"A is 0.5. {of_units}."])
+    'A is 0.5. The interval allows for the sampling of 9 books.'
+    """
+    parts = [text.removesuffix(".").split(". ") for text in texts]
+    if len(parts) == 1:
+        return texts[0]
+    ends: list[str] = []
+    while all(len(part) > 1 for part in parts) and len({part[-1] for part in parts}) == 1:
+        (end,) = {part.pop() for part in parts}
+        ends.insert(0, _of_each(end))
+    return ". ".join([*(". ".join(part) for part in parts), *ends]) + "."
 
 
 def _rests_on(kind, found):

@@ -34,6 +34,8 @@ _THINGS = frozenset(
 )
 # What words end in whose plural has an -es.
 _HISSING = ("s", "x", "z", "ch", "sh")
+# What tables call means of a point estimate.
+AT_MODE = "mode"
 # Differences of probabilities that are none, and digits with which tables print them.
 _ROUNDING, _DIGITS = 1e-12, 3
 # Of a table, below it.
@@ -59,8 +61,6 @@ _SUFFIXES = {
 VECTORS, OTHERS, INDEPENDENT = "vectors", "other units", "independent"
 # Draws of which some alone were kept; the fact that tells how many there were in each chain.
 THINNED, THINNED_FROM = "thinned", "thinned_from"
-# In a figure.
-_CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
@@ -314,11 +314,23 @@ def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     ]
 
 
-def notes_on(source: str | None) -> list[str]:
-    """Lines below a table with intervals that rest on ``source``."""
+def notes_on(source: str | None, found: Any = None) -> list[str]:
+    """Lines below a table with intervals that rest on ``source``.
+
+    Those of a table or answer that is ``found`` call its units by their name.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> from skbayesembed.posterior.sources import notes_on
+    >>> notes_on("posterior, other units", Result({}, About(units_name="speaker")))
+    ['(intervals allow for speakers other than those seen)']
+    """
     base, *besides = (source or "").split(", ")
     notes = [_NOTES[base]] if base in _NOTES else []
-    return notes + [_NOTES_BESIDES[what] for what in besides]
+    called = units_called(sampled_units(found)[1])
+    texts = {OTHERS: _NOTES_BESIDES[OTHERS].replace("units", called)}
+    return notes + [(_NOTES_BESIDES | texts)[what] for what in besides]
 
 
 def interval_label(
@@ -335,16 +347,25 @@ def interval_label(
         What is drawn: an interval, a band, an ellipse.
     found : Answer or Table, optional
         That knows what its units are called.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> from skbayesembed.posterior.sources import interval_label
+    >>> found = Result({}, About(units_name="speaker"))
+    >>> interval_label(0.9, "posterior, other units", found=found)
+    '90 % interval (of the model and speakers)'
     """
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
-    besides = [_CALLED.get(what, what) for what in besides if what not in (INDEPENDENT, THINNED)]
-    suffix = _SUFFIXES.get(base, "")
-    if base == "units":
-        called = units_in_words(2, sampled_units(found)[1]).removeprefix("2 ")
-        # a column that is no word for units, without brackets in brackets
-        suffix = suffix.replace("units", called.replace(" (", ": ").removesuffix(")"))
+    called = units_in_words(2, sampled_units(found)[1]).removeprefix("2 ")
+    # a column that is no word for units, without brackets in brackets
+    called = called.replace(" (", ": ").removesuffix(")")
+    besides = [
+        called if what == OTHERS else what for what in besides if what not in (INDEPENDENT, THINNED)
+    ]
+    suffix = _SUFFIXES.get(base, "").replace("units", called)
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
     return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

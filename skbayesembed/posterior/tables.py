@@ -32,7 +32,7 @@ def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
 
 
 # Columns that say nothing of a point estimate.
-_OF_WIDTH = {"sd", "low", "interval", "seen_interval"}
+_OF_WIDTH = {"sd", "low", "high", "interval", "seen_interval"}
 
 
 class Column(NamedTuple):
@@ -158,7 +158,7 @@ class Table:
 
     def _notes(self):
         """Lines to print below the table."""
-        return [*notes_on("point" if self._is_point() else self.source), *self._asides]
+        return [*notes_on("point" if self._is_point() else self.source, self), *self._asides]
 
     def _is_point(self):
         """Whether there is one draw, which has no intervals."""

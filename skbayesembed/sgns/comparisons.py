@@ -128,8 +128,10 @@ class Nearer(Table):
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
-        lower = [f"{m:6.3f} [{a:6.3f}, {b:6.3f}]" for m, (a, b) in zip(
-            self.difference, self.difference_interval, strict=True)]  # fmt: skip
+        lower = [f"{m:6.3f}" for m in self.difference]
+        if not self._is_point():
+            ends = [f"[{low:6.3f}, {high:6.3f}]" for low, high in self.difference_interval]
+            lower = [" ".join(texts) for texts in zip(lower, ends, strict=True)]
         lower[0] = ""
         few = self.few_pairs
         # one that is held against nothing

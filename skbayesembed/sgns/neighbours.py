@@ -37,6 +37,9 @@ _PICKED = (
     "(words were picked because they are near, which their intervals do not allow for, so they "
     "cover the true value less often than {:g} %)"
 )
+_PICKED_SHORT = (
+    "words picked for being near, so that intervals hold the truth less often than {:g} %"
+)
 _PICKED_ONE = (
     "The word was picked because it is near: the interval then covers the true value less often "
     "than stated."
@@ -52,8 +55,16 @@ _NOT_RANKED = (
 )
 
 
-def order_note(table):
-    """What a figure says of how surely words are among the nearest, or None of a point."""
+def note_of_figure(table):
+    """What a figure says of words that were picked by their draws, or None of a point."""
+    order = _order_note(table) if hasattr(table, "prob_top") else None
+    few = table.word_few if hasattr(table, "word_few") else table._few.all()
+    picked = [_PICKED_SHORT.format(100 * table.prob)] if picked_notes(table, few) else []
+    return "; ".join([*([] if order is None else [order]), *picked]) or None
+
+
+def _order_note(table):
+    """How surely words are among the nearest, or None of a point."""
     n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
     if table.n_draws == 1 or n == 0 or np.isnan(table.prob_top).any():
         return None

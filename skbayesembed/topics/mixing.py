@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, rhat_text
 from ..common.trial import two_digits
 from ..common.warnings import note_user
 from ..inference.gibbs import sample_gibbs
@@ -128,7 +128,7 @@ def note_on_few(posterior, size, found):
     if found[k] > RHAT_LIMIT:
         times = max(times, _times_at_least(found[k]))
     thin, warmup = (_rounded_up(times * max(1, attrs[name])) for name in ("thin", "warmup"))
-    rhat_of = "" if np.isnan(found[k]) else f" (R-hat {found[k]:.3f})"
+    rhat_of = "" if np.isnan(found[k]) else f" (R-hat {rhat_text(found[k])})"
     note_user(
         f"the {n} draws are worth only {size[k]:.0f} independent ones of the share of topic {k}"
         f"{rhat_of}. Words and mean shares are well known; for intervals of shares, and of effects "

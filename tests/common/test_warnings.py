@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from joblib import parallel_config
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, GaussianLDA
 
 TEXTS = ["the cat sat on the mat", "the dog ate the bone"] * 6
 UNREACHED = {"solver": "map", "max_iter": 1, "min_count": 1, "prior_precision": 0.1}
@@ -48,7 +49,26 @@ def test_of_a_search_in_threads():
     )
     with parallel_config("threading"):
         (one,) = told(lambda: search.fit(TEXTS))
-    assert one.filename == "<search>"
+    # a thread has no line of the user's
+    assert one.filename.endswith("_validation.py")
+    assert "Other candidates of this worker of the search that warn" in str(one.message)
+
+
+def test_of_the_data_of_a_search():
+    """What is wrong with the data is told once, not again by the fit to all of them."""
+    texts = [*TEXTS, "zebra", "yak", "gnu", "emu"]
+    embedding = {
+        w: [float(i), 1.0] for i, w in enumerate("the cat sat on mat dog ate bone".split())
+    }
+    model = GaussianLDA(2, embedding=embedding, solver="vi", min_count=1, random_state=0)
+    pipe = make_pipeline(model, LogisticRegression())
+    search = GridSearchCV(pipe, {"gaussianlda__n_components": [2, 3]}, cv=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit(texts, [0, 1] * 8)
+    (one,) = [w for w in caught if "no known word" in str(w.message)]
+    assert one.filename == __file__
+    assert "Other candidates of the search that warn are not shown." in str(one.message)
 
 
 @pytest.mark.parametrize("threaded", [False, True])

@@ -69,7 +69,7 @@ def test_given_names_are_in_the_order_of_columns():
     frame = pd.DataFrame(COUNTS.toarray(), columns=list("abcd"))
     for names in ("abcd", "wxyz", "abcz"):
         assert named_matrix(BayesianSGNS(feature_names=list(names)), frame)[1].tolist() == [*names]
-    with pytest.raises(ValueError, match="got the name 'a' at place 3, "):
+    with pytest.raises(ValueError, match=r"got feature_names\[3\] = 'a', "):
         named_matrix(BayesianSGNS(feature_names=list("dbca")), frame)
     with pytest.raises(ValueError, match="in the order of the columns of X, got a set"):
         named_matrix(BayesianSGNS(feature_names=set("abcd")), COUNTS)

@@ -47,9 +47,9 @@ def test_documents_of_weight_zero_belong_to_no_unit():
             "units must be a list or array with a label for each of the 3 documents, got 'abc'",
         ),
         (5, "units must be a list or array"),
-        (["a", None, "b"], "units must have a label for every one .* got None at place 1"),
-        ([1.0, 2.0, np.nan], "got nan at place 2"),
-        (pd.Series(["a", None, "b"], dtype="string"), "a label for every one .* at place 1"),
+        (["a", None, "b"], "units must have a label for every one .* got units\\[1\\] = None"),
+        ([1.0, 2.0, np.nan], "got units\\[2\\] = nan"),
+        (pd.Series(["a", None, "b"], dtype="string"), "a label for every one .* units\\[1\\] = "),
     ],
     ids=str,
 )

@@ -96,7 +96,7 @@ def test_saved_and_loaded(tmp_path):
     with pytest.raises(ValueError, match="analyzer must be a str"):
         build_vocabulary(TEXTS, analyzer=str.split).save(tmp_path / "other")
     np.savez(tmp_path / "nothing.npz", a=np.ones(2))
-    with pytest.raises(ValueError, match="no saved vocabulary"):
+    with pytest.raises(ValueError, match="not a saved vocabulary"):
         Vocabulary.load(tmp_path / "nothing")
     with pytest.raises(FileNotFoundError):
         Vocabulary.load(tmp_path / "missing")

@@ -258,7 +258,7 @@ def test_units_of_a_loader_give_a_fit_their_name():
         ),
         (
             {"units": ["a", None]},
-            "units must have a label for every one of the documents, got None at place 1",
+            "units must have a label for every one of the documents, got units\\[1\\] = None",
         ),
         ({"times": ["1999-05-03", None]}, r"times must be .*missing, got None in times\[1\]"),
         ({"times": ["early", "late"]}, "times must be numbers or dates, got 'early'"),

@@ -18,6 +18,7 @@ from skbayesembed.dynamic.verdicts import (
     verdict_on_drift,
 )
 from skbayesembed.posterior.results import ResultTable
+from skbayesembed.posterior.sentences import estimate
 
 V, K, T = 12, 2, 3
 SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
@@ -206,6 +207,13 @@ def test_self_similarity(by_model, fitted):
     # with itself there is nothing to be uncertain of
     assert found.sentences[1901].startswith("1901 is the reference, with which 'w02' is compared")
     assert "interval" not in found.sentences[1901]
+    first, last = (
+        estimate({"mean": found.mean[i], "interval": found.interval[i]}, found.source, 0.9)
+        for i in (0, 2)
+    )
+    assert found.sentence.startswith(
+        f"The similarity of 'w02' to itself in 1901 is {first} in 1900 and {last} in 1902"
+    )
     by_units = fitted.self_similarity("w02", periods=[1902])
     cosine = fitted.drift("w02", distance="cosine")
     assert by_units.mean[0] == pytest.approx(1 - cosine.mean)
@@ -385,12 +393,13 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert np.isnan(change.interval).all()
     assert "prob_increase" in repr(change) and "nan" not in repr(change)
     ends = [model.periods_.labels[t] for t in (0, 2)]
+    units = "documents" if change.source == "units" else "units"
     for answer, asked in (
         (change, "the similarity of 'gone' and 'sun' has changed"),
         (gone, "'gone' has drifted"),
         (model.drift("gone", distance="cosine"), "'gone' has drifted"),
     ):
-        there = f"'gone' has 30 uses ({answer.pairs[0]:,.0f} pairs) from 30 units in {ends[0]}"
+        there = f"'gone' has 30 uses ({answer.pairs[0]:,.0f} pairs) from 30 {units} in {ends[0]}"
         there += f" and no uses in {ends[1]}"
         assert answer.words_seen == ("gone", "gone")
         assert answer.uses == answer.units_seen == (30, 0) and answer.few_pairs == (False, True)
@@ -413,6 +422,12 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         f"There are too few data on the similarity of 'gone' and 'sun' in {ends[1]}: "
         "'gone' has no uses there."
     )
+    first = f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} ("
+    lacking = f"; there are too few data in {model.periods_.labels[1]} and {ends[1]}. "
+    assert over.sentence.startswith(first) and lacking in over.sentence
+    assert "sentence" not in repr(over)
+    column = ResultTable(over)._series(sentence=True)["sentence"]
+    assert column.tolist() == list(over.sentences.values())
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
         assert np.isnan(gone.n_units) and np.isnan(gone.units[1]) and gone.units[0] > 1

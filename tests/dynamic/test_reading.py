@@ -90,7 +90,7 @@ def test_similarity_change(model, rho, monkeypatch):
     assert found.prob_increase == np.mean(draws[:, 3] > draws[:, 1])
     assert found.pairs == tuple(model.observed_[[1, 3]][:, [0, 4]].min(axis=1))
     assert found.verdict != "no data" and "changed by" in found.sentence
-    rests = f"depends on diffusion=0.01 (given) and n_components={K}"
+    rests = f"depends on diffusion=0.01 (not learned) and n_components={K}"
     assert f"({rests}; over_settings" in repr(found) and f"{rests}." in found.sentence
     expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
     # a use makes as many pairs as PairCounts say
@@ -183,8 +183,8 @@ def test_most_changed_prints_and_converts(model):
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
     rests = (
-        f"(depends on diffusion=0.01 (given) and n_components={K}; over_settings asks again with "
-        "others)"
+        f"(depends on diffusion=0.01 (not learned) and n_components={K}; over_settings asks again "
+        "with others)"
     )
     assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":

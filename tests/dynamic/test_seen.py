@@ -136,8 +136,8 @@ def test_what_is_said_of_a_period_is_said_of_one_word():
         },
     )  # fmt: skip
     assert (
-        "The rarer word has 34 uses (170 pairs) by 2 presidents in 1990 ('industry') and 15 uses "
-        "(75 pairs) by 6 presidents in 1830 ('labor')."
+        "The rarer word of each period has 34 uses (170 pairs) by 2 presidents in 1990 "
+        "('industry') and 15 uses (75 pairs) by 6 presidents in 1830 ('labor')."
     ) in sentence_on_change(found, "similarity", ("1990", "1830"))
 
 

@@ -483,7 +483,7 @@ HOSTILE = {
 @pytest.mark.parametrize("what", list(HOSTILE))
 def test_nothing_else_is_loaded(what, file, tmp_path):
     path = rewritten(file, tmp_path / "hostile.npz", HOSTILE[what])
-    with pytest.raises(ValueError, match="is no saved model, or is damaged"):
+    with pytest.raises(ValueError, match="is not a saved model, or is damaged"):
         skbayesembed.load(path)
 
 
@@ -511,7 +511,7 @@ def test_pickles_are_not_read(file, tmp_path):
     np.savez(tmp_path / "a.npz", **(stored | {"array_0": np.array([Payload()], dtype=object)}))
     (tmp_path / "b.npz").write_bytes(pickle.dumps(Payload()))
     for name in "ab":
-        with pytest.raises(ValueError, match="is no saved model, or is damaged"):
+        with pytest.raises(ValueError, match="is not a saved model, or is damaged"):
             skbayesembed.load(tmp_path / name)
 
 
@@ -529,7 +529,7 @@ def test_arrays_larger_than_the_file(file, tmp_path):
                 np.lib.format.write_array_header_1_0(buffer, fields)
                 data = buffer.getvalue()
             archive.writestr(f"{name}.npy", data)
-    with pytest.raises(ValueError, match="is no saved model, or is damaged"):
+    with pytest.raises(ValueError, match="is not a saved model, or is damaged"):
         skbayesembed.load(tmp_path / "model.npz")
 
 
@@ -580,7 +580,7 @@ def test_damaged_files(file, tmp_path):
     cuts = rng.integers(0, len(data) - 1, 20).tolist()
     for content in (b"", b"PK\x03\x04", b"no model", *(data[:cut] for cut in cuts)):
         (tmp_path / "bad.npz").write_bytes(content)
-        with pytest.raises(ValueError, match="is no saved model, or is damaged"):
+        with pytest.raises(ValueError, match="is not a saved model, or is damaged"):
             skbayesembed.load(tmp_path / "bad.npz")
     with pytest.raises(FileNotFoundError):
         skbayesembed.load(tmp_path / "nowhere")
@@ -598,7 +598,7 @@ def test_changed_bits(file, tmp_path):
         try:
             found = skbayesembed.load(tmp_path / "bad.npz")
         except ValueError as error:
-            assert "is no saved model, or is damaged" in str(error)
+            assert "is not a saved model, or is damaged" in str(error)
         else:
             same(answers(found), expected)
 
@@ -618,7 +618,7 @@ def test_changed_nodes(file, tmp_path):
         try:
             assert isinstance(skbayesembed.load(path), BayesianSGNS)
         except ValueError as error:
-            assert "is no saved model, or is damaged" in str(error)
+            assert "is not a saved model, or is damaged" in str(error)
 
 
 def test_versions(file, tmp_path):

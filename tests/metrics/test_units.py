@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.model_selection import GroupKFold
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
@@ -46,6 +47,16 @@ def test_differences_are_paired():
     assert table.se_difference[1] == pytest.approx(d.std(ddof=1) / np.sqrt(8))
     assert f"{table.elpd[0]:.4f}" in repr(table)
     assert "per pair of words; probabilities of 1/2 for all pairs score -0.6931)" in repr(table)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_folds_warn_once(n_jobs):
+    model = BayesianSGNS(2, solver="map", min_count=1, max_iter=1, prior_precision=2.0)
+    with warnings.catch_warnings(record=True) as caught, parallel_config("threading"):
+        warnings.simplefilter("always")
+        score_units(model, TEXTS, UNITS, cv=4, n_jobs=n_jobs)
+    (one,) = [w for w in caught if "he mode was not reached" in str(w.message)]
+    assert str(one.message).endswith("(In 4 of 4 folds.)") and one.filename == __file__
 
 
 def test_other_estimators_and_covariates():

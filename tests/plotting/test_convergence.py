@@ -102,7 +102,7 @@ def test_ranks_are_shares_in_bins(stuck):
 def test_a_band_that_is_wide_says_what_the_draws_are_worth():
     draws = np.cumsum(np.random.default_rng(0).normal(size=(2, 100)), axis=1)
     label = RankDisplay.from_posterior(Posterior({"x": draws})).ax_.get_xlabel()
-    assert "wide, as draws are worth only " in label
+    assert "draws are worth as few as " in label
     independent = np.random.default_rng(0).normal(size=(2, 400))
     label = RankDisplay.from_posterior(Posterior({"x": independent})).ax_.get_xlabel()
     assert "worth" not in label
@@ -112,7 +112,9 @@ def test_a_band_that_is_wide_says_what_the_draws_are_worth():
 def test_two_chains_are_said_to_mirror_each_other(n_chains):
     draws = np.random.default_rng(0).normal(size=(n_chains, 200))
     display = RankDisplay.from_posterior(Posterior({"x": draws}))
-    assert ("mirror each other" in display.ax_.get_xlabel()) == (n_chains == 2)
+    label = display.ax_.get_xlabel()
+    assert ("mirror each other" in label) == (n_chains == 2)
+    assert ("gray: all bins are here, as there is one chain" in label) == (n_chains == 1)
     heights = [step.get_data().values for step in display.steps_[0]]
     np.testing.assert_allclose(np.mean(heights, axis=0), 1.0)
 
@@ -179,6 +181,30 @@ def test_vertical_axes_are_short():
     axis = display.axes_[0].yaxis
     assert axis.get_offset_text().get_text() == ""
     assert all("1,234," in tick.get_text() for tick in axis.get_ticklabels())
+
+
+@pytest.mark.parametrize("spread", [0.003, 0.05, 0.7, 3.0, 20.0])
+def test_labels_of_ticks_differ(spread):
+    draws = -123456.0 + spread * np.random.default_rng(0).normal(size=(2, 50))
+    display = TraceDisplay({"lp": draws, "x": np.zeros((2, 50))}).plot()
+    display.figure_.canvas.draw()
+    labels = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+    assert len(labels) > 1 and len(set(labels)) == len(labels)
+
+
+def test_lines_of_the_legend_can_be_told_apart(stuck):
+    display = TraceDisplay.from_posterior(stuck)
+    (legend,) = display.figure_.legends
+    for line, drawn in zip(legend.legend_handles, display.lines_[0], strict=True):
+        assert line.get_linewidth() > drawn.get_linewidth() and line.get_alpha() == 1.0
+        assert line.get_color() == drawn.get_color()
+
+
+def test_chains_that_do_not_move_have_no_digits():
+    stuck = Posterior({"x": np.tile([[0.0], [1.0]], 50)})
+    for display in (TraceDisplay, RankDisplay):
+        title = display.from_posterior(stuck).ax_.get_title("left")
+        assert title == "x, R-hat\u00a0more than 100"
 
 
 def test_a_single_chain_has_its_own_ranks():

@@ -48,9 +48,9 @@ def test_periods_with_little_data_are_hollow(dynamic):
     np.testing.assert_array_equal(display.hollow_[0].get_xdata(), answer.times[:1])
     np.testing.assert_array_equal(display.hollow_[0].get_ydata(), answer.mean[:1])
     legend = display.ax_.get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == [
+    assert [text.get_text().replace("\n", " ") for text in legend.get_texts()] == [
         "x",
-        "fewer than 10 uses or 3 units",
+        "hollow: fewer than 10 uses or 3 units (all units, where a period has fewer)",
     ]
     looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
     assert looks == [("-", "o"), (":", "o")]

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.plotting import SimilarityDisplay
+from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
+from skbayesembed.posterior.results import About, Result
+from skbayesembed.posterior.sentences import together
 
 PAIRS = [("ant", "bee"), ("ant", ["fox", "gnu"])]
+
+
+def answer_of(mean, interval):
+    entries = {"mean": mean, "interval": np.array(interval), "draws": np.full(9, mean)}
+    return Result(entries, About(prob=0.9, source="units"))
 
 
 def test_rows_are_the_answers_of_similarity(by_units):
@@ -52,6 +59,32 @@ def test_any_single_answers(by_units):
     display = SimilarityDisplay.from_answers({"apart": found}, quantity="difference")
     np.testing.assert_array_equal(display.points_.get_xdata(), [found.mean])
     assert display.ax_.get_xlabel().startswith("difference\n")
+
+
+def test_zero_is_marked_where_it_is_within_the_range(by_units, point):
+    zero = {"apart": answer_of(0.1, [-0.2, 0.4]), "more": answer_of(0.2, [0.1, 0.3])}
+    for answers, marked in ((zero, True), ({"more": zero["more"]}, False)):
+        display = SimilarityDisplay.from_answers(answers, kind="interval")
+        lines = [line for line in display.ax_.lines if list(line.get_xdata()) == [0.0, 0.0]]
+        low, high = display.ax_.get_xlim()
+        assert len(lines) == marked == (low < 0.0 < high)
+
+
+def test_nothing_ends_at_the_edge_of_the_axes(by_units):
+    display = SimilarityDisplay.from_estimator(by_units, PAIRS)
+    low, high = display.ax_.get_xlim()
+    ends = np.concatenate([d.get_paths()[0].vertices[:, 0] for d in display.densities_])
+    room = 0.05 * (high - low)
+    assert low + room < ends.min() and ends.max() < high - room
+
+
+def test_the_answers_in_words(by_units, dynamic):
+    display = SimilarityDisplay.from_estimator(by_units, PAIRS)
+    found = [by_units.similarity(*pair).sentence for pair in PAIRS]
+    assert display.sentence == together(found) and "Each interval allows for" in display.sentence
+    answers = {"x": dynamic.similarity("ant", "bee"), "y": dynamic.similarity("ant", "fox")}
+    display = DriftDisplay.from_answers(answers)
+    assert display.sentence == together([answer.sentence for answer in answers.values()])
 
 
 def test_in_a_period(dynamic):

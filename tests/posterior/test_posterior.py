@@ -470,7 +470,8 @@ def test_chains_stuck_apart():
     x = np.broadcast_to(np.arange(3.0)[:, None], (3, 20)).copy()
     p = Posterior({"x": x})
     assert np.isinf(p.rhat()["x"]) and p.ess()["x"] < 10
-    assert "inf" in repr(p.summary())
+    text = repr(p.summary())
+    assert "largest rhat more than 100" in text and "inf" not in text
     x[0, 10] = 5.0  # the draw between the halves of an odd chain
     assert Posterior({"x": x[:, :19]}).rhat()["x"] > 2
 

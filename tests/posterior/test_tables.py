@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skbayesembed import Posterior
 from skbayesembed.posterior.cells import bounded, p_values
-from skbayesembed.posterior.results import About, Result
+from skbayesembed.posterior.results import About, Result, ResultTable
+from skbayesembed.posterior.sources import interval_label
 from skbayesembed.sgns.neighbours import Neighbours
 
 
@@ -33,6 +35,28 @@ def test_a_point_has_dashes_for_what_has_no_width():
         ["0.500", "-", "-"], ["0.200", "-", "-"],
     ]  # fmt: skip
     assert "[0.500, 0.500]" in repr(drawn)
+    # the mean is at the mode, and is called so in print alone
+    heads = [repr(found).split("\n")[0].split()[1] for found in (point, drawn)]
+    assert heads == ["mode", "mean"] and ResultTable(point)["mean"].tolist() == [0.5, 0.2]
+
+
+def test_a_summary_of_a_point_has_neither():
+    found = Posterior({"x": np.array([[[0.5, 0.2]]])}, attrs={"solver": "map"}).summary("x")
+    head, row, *_ = repr(found).split("\n")
+    assert head.split()[0] == "mode" and row.split() == ["x[0]", "0.500", *["-"] * 7]
+    assert found.columns[0] == "mean"
+
+
+@pytest.mark.parametrize(("name", "called"), [("speaker", "speakers"), ("sitting_no", "units")])
+def test_units_go_by_their_name(name, called):
+    about = About(None, {}, 0.9, "posterior, other units", of_units=9, units_name=name)
+    found = Result({"mean": 0.5, "interval": np.array([0.4, 0.6])}, about)
+    assert repr(found).endswith(f"(intervals allow for {called} other than those seen)")
+    label = interval_label(0.9, found.source, found=found)
+    assert label.startswith(f"90 % interval (of the model and {called}")
+    assert "of speakers and of features" in interval_label(
+        0.9, "units and features", found=Result({}, About(of_units=9, units_name="speaker"))
+    )
 
 
 @pytest.mark.parametrize(("prob", "noted"), [([0.3, 0.0], True), ([0.3, 0.2], False)])

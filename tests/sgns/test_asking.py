@@ -244,6 +244,8 @@ def test_nearer(fitted):
         np.testing.assert_allclose(table.difference[i], apart.mean, atol=1e-12)
         np.testing.assert_allclose(table.difference_interval[i], apart.interval, atol=1e-9)
     assert len(str(table).splitlines()) >= 6 and "P(nearest)" in str(table)
+    # a point has no ends of anything
+    assert ("[" in str(table)) == (table.source != "point")
     assert all(repr(word) in table.sentence for word in table.words.tolist())
     assert table.sentence.endswith(".") and ".." not in table.sentence
     frame = table.to_frame()

@@ -132,7 +132,7 @@ def test_saved_and_loaded(units, tmp_path):
         same_shard(loaded + count(CUTS[3], units=units), shard + count(CUTS[3], units=units))
         same_shard(pickle.loads(pickle.dumps(shard)), shard)
     VOCABULARY.save(tmp_path / "words")
-    with pytest.raises(ValueError, match="no saved shard of pair counts"):
+    with pytest.raises(ValueError, match="not a saved shard of pair counts"):
         PairShard.load(tmp_path / "words")
 
 

@@ -121,7 +121,9 @@ def test_answers_over_periods_are_drawn_by_another_display():
         SimilarityDisplay.from_estimator(model, [("w00", "w01")])
     assert "\n" not in str(told.value)
     change = model.similarity_change("w00", "w01")
-    rests = f"It rests on {change.n_units:.1f} effective documents, counted over all periods."
+    rests = (
+        f"It rests on the equivalent of {change.n_units:.1f} equally weighted documents, counted "
+    )
     assert rests in change.sentence
 
 
