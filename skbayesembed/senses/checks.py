@@ -15,6 +15,7 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.embedding import check_embedding_draws, source_of
+from ..corpus.spelling import offer
 from ..corpus.text import why_unknown
 from ..posterior.naming import given_names, named, place_of
 from ..posterior.sentences import joined
@@ -175,6 +176,7 @@ def word_index(estimator, word):
         raise KeyError(
             f"word={word!r} is not in the vocabulary of {n_words} words "
             f"({why_unknown(estimator, word)}); allowed is a word of vocabulary_ as a str, or its "
-            "index as an int." + (" Name the columns of X by feature_names=." if nameless else "")
+            f"index as an int.{offer(estimator.words_.tolist(), word)}"
+            + (" Name the columns of X by feature_names=." if nameless else "")
         )
     return found

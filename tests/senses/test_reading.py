@@ -451,6 +451,8 @@ def test_point_estimate(snippets):
 def test_unknown_names(fitted):
     with pytest.raises(KeyError, match="word='tree' is not in the vocabulary of 12 words"):
         fitted.word_trajectory("tree")
+    with pytest.raises(KeyError, match="an int. Did you mean 'x0'. Words are case-sensitive."):
+        fitted.sense_given_word("X0")
     for bad in (-1, V, True, 1.5):
         with pytest.raises(KeyError, match="is not in the vocabulary"):
             fitted.sense_given_word(bad)
