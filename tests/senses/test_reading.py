@@ -663,3 +663,19 @@ def test_representative_snippets_refuse(fitted, snippets):
 def test_changes_within_a_period_are_refused(fitted):
     with pytest.raises(ValueError, match="start and end must be in different periods, got "):
         fitted.prevalence_change(0, 1806, 1808)
+
+
+def test_a_second_mode_that_matters_is_told_of(fitted, monkeypatch):
+    monkeypatch.setitem(fitted.posterior_.attrs, "converged", True)
+    told = "more than one mode of the posterior matters; this is about the one found heaviest"
+    for n_modes in (1, 2):
+        monkeypatch.setitem(fitted.posterior_.attrs, "modes_that_matter", n_modes)
+        change = fitted.prevalence_change(0, 1810, 1830)
+        info = fitted.prevalence_info()
+        tables = change, info, fitted.sense_info(), fitted.emergence(0, 0.5), fitted.sense_words()
+        sentences = change.sentence, *info.sentences.values()
+        for text in map(repr, tables):
+            assert (told in text) == (n_modes > 1)
+        for sentence in sentences:
+            assert (told[1:] in sentence) == (n_modes > 1)
+        assert ("in one of several modes" in change.source) == (n_modes > 1)
