@@ -230,10 +230,8 @@ def _chains(posterior):
         draws = f"{attrs['draws_made']} in {chains}"
         if THINNED_FROM in attrs:
             draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
-    rows = {
-        "draws": none if attrs["solver"] == "map" else draws,
-        "converged": {True: "yes", False: "no", None: NOT_KNOWN}[attrs["converged"]] + _within(attrs),
-    }
+    converged = {True: f"yes{_within(attrs)}", False: "no", None: NOT_KNOWN}[attrs["converged"]]
+    rows = {"draws": none if attrs["solver"] == "map" else draws, "converged": converged}
     names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
@@ -254,7 +252,7 @@ def _chains(posterior):
 def _within(attrs):
     """Behind a "yes": that draws are of one mode alone where several matter."""
     matter = attrs.get("modes_that_matter", 1)
-    return f" within one mode, of {matter} that matter" if attrs["converged"] and matter > 1 else ""
+    return f" within one mode, of {matter} that matter" if matter > 1 else ""
 
 
 def _modes(attrs):

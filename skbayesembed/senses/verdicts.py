@@ -198,6 +198,7 @@ def on_change_seen(found):
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
     (alike,) = rounded([found.seen_alike], "+", 2, 4)
     where = f" In the {units_called(found.units_name)} seen,"
+    by_snippet = f"{where} by their snippets,"
     once = f"{where} each counted once, the change is {alike}, outside the interval."
     once = once if _seen_is_outside(found) else ""
     if interval is None or verdict in (NO_DATA, found.get("verdict")):
@@ -205,9 +206,9 @@ def on_change_seen(found):
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f"{where} by their snippets, the change is {shown}, and its sign is not decided.{once}"
+        return f"{by_snippet} the change is {shown}, and its sign is not decided.{once}"
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f"{where} by their snippets, it {surely(of)}: the change is {shown}.{once}"
+    return f"{by_snippet} it {surely(of)}: the change is {shown}.{once}"
 
 
 def note_on_change_seen(estimator, found):

@@ -1,4 +1,4 @@
-"""The code of the chapter on senses, which takes hours to run: every name is made before its use."""
+"""The code of the chapter on senses, too long to run here: every name is made before its use."""
 
 from __future__ import annotations
 

@@ -453,6 +453,8 @@ def test_unknown_names(fitted):
         fitted.word_trajectory("tree")
     with pytest.raises(KeyError, match="an int. Did you mean 'x0'. Words are case-sensitive."):
         fitted.sense_given_word("X0")
+    with pytest.raises(KeyError, match="it is 2 words: join such phrases before fit"):
+        fitted.sense_given_word("x0 x1")
     for bad in (-1, V, True, 1.5):
         with pytest.raises(KeyError, match="is not in the vocabulary"):
             fitted.sense_given_word(bad)
