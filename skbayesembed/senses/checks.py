@@ -172,11 +172,12 @@ def word_index(estimator, word):
         return int(word)
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
-        why = why_unknown(estimator, word, means=False)
         nameless = "x0" in estimator.vocabulary_ and estimator.feature_names is None
+        hint = offer(estimator.words_.tolist(), word)
+        hint += " Name the columns of X by feature_names=." if nameless else ""
         raise KeyError(
-            f"word={word!r} is not in the vocabulary of {n_words} words ({why}); allowed is a word "
-            f"of vocabulary_ as a str, or its index as an int.{offer(estimator.words_.tolist(), word)}"
-            + (" Name the columns of X by feature_names=." if nameless else "")
+            f"word={word!r} is not in the vocabulary of {n_words} words "
+            f"({why_unknown(estimator, word, means=False)}); allowed is a word of vocabulary_ as a "
+            f"str, or its index as an int.{hint}"
         )
     return found
