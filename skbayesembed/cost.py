@@ -106,6 +106,9 @@ class Cost(Table):
     busy : float
         Seconds that the trial took by the clock, over its CPU seconds; above 1 where other work
         keeps the processors busy, which ``seconds`` do not know of.
+    advice : str
+        Settings with which the fit would take less, where the data suggest some: if single years
+        are periods of a sense model, and most have few snippets.
 
     Examples
     --------
@@ -128,6 +131,7 @@ class Cost(Table):
     automatic: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     busy: float = 1.0
+    advice: str = ""
 
     @property
     def cpu_seconds(self) -> float:
@@ -172,6 +176,7 @@ class Cost(Table):
                 f"(the processors have other work: the trial took {self.busy:.1f} times its CPU "
                 "seconds by the clock, and a fit will take as many times the seconds above)"
             )
+        notes += [f"({self.advice})"] if self.advice else []
         idle = effective_n_jobs(-1) - self.n_jobs
         if idle > 0 and self.seconds > _WORTH_THREADS:
             idle_ones = "one processor" if idle == 1 else f"{idle} processors"
@@ -294,6 +299,7 @@ def _estimate(estimator, room, read, find, questions, told):
         begun = time.process_time()
         training = read(tried, seeds)
         spent = time.process_time() - begun - compiling.cpu_seconds
+    _note_on_advice(training)
     counting = Part("counting", spent, spent)
     found = _try(tried, room, training, seeds, find, questions, told, counting)
     return replace(found, left_out=tuple(left_out))
@@ -317,6 +323,7 @@ def announce(
     """
     if work > _LONG:
         _note_on_kernels()
+    _note_on_advice(training)
     if not estimator.verbose:
         _note(estimator, training, asked, work)
         return
@@ -332,6 +339,19 @@ def _note_on_kernels():
     """Tell of kernels of BLAS that are slower than need be, once in a process."""
     text = advice_on_kernels()
     if text:
+        note_user(f"{text}.")
+
+
+def _advice(training):
+    """With which settings a fit of training data would take less, a text, empty of most."""
+    return str(getattr(training, "advice", ""))
+
+
+def _note_on_advice(training):
+    """Tell it before a fit or a trial, which may take long itself; once in a process."""
+    text = _advice(training)
+    if text and text not in _NOTED:
+        _NOTED.add(text)
         note_user(f"{text}.")
 
 
@@ -399,7 +419,7 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     automatic = tuple(name for name in _OPEN_ENDED if getattr(estimator, name, "") == "auto")
     return Cost(
         parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between, automatic,
-        busy=busy,
+        busy=busy, advice=_advice(training),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import skbayesembed.cost
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
@@ -391,3 +392,34 @@ def test_searches_for_modes_that_go_on_have_a_range():
     assert chains is not None and 1 < chains[1] / chains[0] < 4
     fixed = model.set_params(thin=2).estimate_cost(X, times=TIMES)
     assert fixed.between is None and "early" not in repr(fixed)
+
+
+@pytest.mark.parametrize("given", ["integers", "dates"])
+def test_years_that_are_many_periods_are_told_of_beforehand(given, monkeypatch, capsys):
+    """A sense model takes each as a period, which takes long; what joins them is named once."""
+    monkeypatch.setattr(skbayesembed.cost, "_NOTED", set())
+    years = [1900 + i for i in range(len(X))]
+    times = years if given == "integers" else [f"{year}-07-01" for year in years]
+    model = DiSCSenseModel(2, solver="map", n_starts=1, max_iter=2, random_state=0)
+    year = "integer" if given == "integers" else "year"
+    advice = f"times= has made each {year} from 1900 to 1959 a period of its own: 60 periods, of "
+    cost = model.estimate_cost(X, times=times)
+    assert advice in repr(cost) and "n_periods= or bins= joins" in repr(cost)
+    assert capsys.readouterr().err.count(advice) == 1
+    fit = pytest.warns(ConvergenceWarning)
+    with fit:
+        model.fit(X, times=times)
+    assert advice not in capsys.readouterr().err
+    skbayesembed.cost._NOTED.clear()
+    with fit:
+        model.fit(X, times=times)
+    assert advice in capsys.readouterr().err
+
+
+def test_periods_that_are_few_or_asked_for_are_not_told_of(monkeypatch, capsys):
+    monkeypatch.setattr(skbayesembed.cost, "_NOTED", set())
+    years = np.arange(len(X))
+    for more, times in [({"n_periods": 60}, years), ({}, years // 2), ({"bins": range(61)}, years)]:
+        model = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0, **more)
+        assert "joins" not in repr(model.estimate_cost(X, times=times))
+    assert "joins" not in capsys.readouterr().err

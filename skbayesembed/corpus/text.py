@@ -131,7 +131,7 @@ def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
     )
 
 
-def why_unknown(estimator: Any, word: Any) -> str:
+def why_unknown(estimator: Any, word: Any, *, means: bool = True) -> str:
     """Why a word may be missing from the vocabulary of an estimator, for messages.
 
     Parameters
@@ -140,6 +140,8 @@ def why_unknown(estimator: Any, word: Any) -> str:
         With ``stop_words``, ``min_count`` and ``max_features``.
     word : object
         A str or what a user gave for one.
+    means : bool, default=True
+        Whether a list of words is allowed, and stands for their mean.
 
     Examples
     --------
@@ -158,9 +160,10 @@ def why_unknown(estimator: Any, word: Any) -> str:
             named = f" of {estimator.stop_words!r}" if isinstance(estimator.stop_words, str) else ""
             return f"it is one of the stop_words{named}, which are left out"
         if len(parts := word.split()) > 1:
+            mean = f"pass the list {parts}, which stands for their mean, or " if means else ""
             return (
-                f"it is {len(parts)} words: pass the list {parts}, which stands for their mean, or "
-                f"join such phrases before fit, as in {'_'.join(parts)!r}"
+                f"it is {len(parts)} words: {mean}join such phrases before fit, as in "
+                f"{'_'.join(parts)!r}"
             )
     drop = [f"min_count={estimator.min_count}"] * (estimator.min_count > 1)
     if estimator.max_features is not None:

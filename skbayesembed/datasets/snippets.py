@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from ..common.checks import check_bool, check_forms, check_integer, check_not_iterator
 from ..common.warnings import warn_user
 from ..corpus.periods import check_times
+from ..corpus.spelling import offer
 from ..corpus.text import (
     Analyzer,
     Corpus,
@@ -31,6 +32,8 @@ from .snippet_table import Snippets
 
 # Where a sentence ends: a mark, closing quotes or brackets and a blank; or an empty line.
 _END = re.compile(r"[.!?\u2026][\"'\u2019\u201d)\]]*\s+|\n\s*\n")
+# Forms without an occurrence for which near spellings are looked for.
+_LOOKED_UP = 5
 
 
 def extract_snippets(
@@ -194,7 +197,7 @@ def extract_snippets(
         check_none_missing(units, "documents")
 
     centres = np.flatnonzero(np.isin(corpus.ids, _ids(corpus.words, forms)))
-    _check_found(forms, corpus.words, analyze)
+    _check_found(forms, corpus.words, analyze, n_documents)
     document = np.searchsorted(corpus.offsets, centres, side="right") - 1
     half = int(window) // 2
     ids, offsets = _windows(corpus, centres, document, half, _ids(corpus.words, stops))
@@ -305,7 +308,7 @@ def _of_vocabulary(ids, offsets, words, vocabulary):
     return Corpus(new, offsets, vocabulary, np.bincount(new, minlength=vocabulary.size))
 
 
-def _check_found(forms, words, analyze):
+def _check_found(forms, words, analyze, n_documents):
     """Raise a ValueError if no form of the target occurs; warn of those that do not."""
     known = set(words.tolist())
     missing = [form for form in dict.fromkeys(forms) if form not in known]
@@ -318,9 +321,13 @@ def _check_found(forms, words, analyze):
             f" {several[0]!r} is not one token of these texts, and a target is one, no phrase and "
             "no pattern: join phrases in the texts first, as national_bank."
         )
+    others = words[~np.isin(words, forms)].tolist()
+    hint += "".join(dict.fromkeys(offer(others, form) for form in missing[:_LOOKED_UP]))
     if len(missing) == len(set(forms)):
+        are = "is" if len(missing) == 1 else "are"
         raise ValueError(
-            f"target must occur in the documents, but {_quoted(forms)} does nowhere.{hint}"
+            f"target must occur in the documents, but {_quoted(missing)} {are} in none of the "
+            f"{n_documents:,}.{hint}"
         )
     warn_user(f"target has forms that do not occur: {_quoted(missing)}.{hint}", UserWarning)
 

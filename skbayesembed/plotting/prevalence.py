@@ -10,7 +10,7 @@ import numpy as np
 
 from ..common.checks import check_list, listed
 from ..posterior.naming import joint
-from ..posterior.sources import interval_label
+from ..posterior.sources import interval_label, units_called
 from ..senses.prevalences import Prevalences
 from .canvas import SHORT, Display, can, curves, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
@@ -22,16 +22,18 @@ _SIZE = 3.2
 # Means in the units seen.
 _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
 # Below figures in which some of these, of many units, lie outside their bands.
-_OUTSIDE = "crosses outside bands: the units seen differ\nfrom the mean over all units; report both"
-_SEEN = "units seen"
+_OUTSIDE = (
+    "crosses outside bands: the {units} seen differ\nfrom the mean over all {units}; report both"
+)
+_SEEN = "mean of {units} seen"
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 3, 34
 # Letters of a line of a legend in two columns.
 _TWO_COLUMNS = 38
 # How far senses are apart where there is one period, whose axis has a length of one.
 _BESIDE = 0.08
-# Letters of a line of a name that is given.
-_WRAPPED = 40
+# Letters of a line of a name that is given, and of the title of a legend.
+_WRAPPED, _TITLE = 40, 46
 
 
 class PrevalenceDisplay(Display):
@@ -249,7 +251,9 @@ class PrevalenceDisplay(Display):
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
         times = {k: self._times(i, len(shown)) for i, k in enumerate(shown)}
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
-        lines = sum(1 + names[k].count("\n") for k in shown) + 2 * outside
+        kind = "band" if len(found.times) > 1 else "interval"
+        title = wrapped(interval_label(found.prob, found.source, kind, found), _TITLE)
+        lines = sum(1 + names[k].count("\n") for k in shown) + 2 * outside + title.count("\n")
         height = _PANEL * len(chosen) + _LINE * lines + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_, self.crosses_, marks = [], [], [], []
@@ -268,10 +272,8 @@ class PrevalenceDisplay(Display):
             panels[-1].set(xticks=found.times, xticklabels=[str(found.periods[0])])
             panels[-1].set_xlim(found.times[0] - 0.5, found.times[0] + 0.5)
         if outside:
-            panels[-1].set_xlabel(f"{panels[-1].get_xlabel()}\n{_OUTSIDE}")
+            panels[-1].set_xlabel(f"{panels[-1].get_xlabel()}\n{self._of_units(_OUTSIDE)}")
         n_columns = self._columns(panels[0], [names[k] for k in shown], keys)
-        kind = "band" if len(found.times) > 1 else "interval"
-        title = interval_label(found.prob, found.source, kind)
         legend_above(panels[0], title, marks, n_columns)
         return self._close()
 
@@ -308,10 +310,14 @@ class PrevalenceDisplay(Display):
             look = {"marker": "o", "ls": ":", "ms": _SIZE, "lw": 1.0, "mfc": "white"}
             looks.append(look | {"label": "few data"})
         if self.result.seen_alike is not None:
-            looks.append(_CROSS | {"label": _SEEN})
+            looks.append(_CROSS | {"label": self._of_units(_SEEN)})
         for look in looks:
             axes.plot([], [], **look | {"color": "0.3"})
         return [look["label"] for look in looks]
+
+    def _of_units(self, text):
+        """A text in which units are called by their name."""
+        return text.format(units=units_called(self.result.units_name))
 
     def _columns(self, axes, names, keys):
         """Two columns, of senses and of other keys, where long names leave room; or None."""

@@ -230,10 +230,8 @@ def _chains(posterior):
         draws = f"{attrs['draws_made']} in {chains}"
         if THINNED_FROM in attrs:
             draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
-    rows = {
-        "draws": none if attrs["solver"] == "map" else draws,
-        "converged": {True: "yes", False: "no", None: NOT_KNOWN}[attrs["converged"]],
-    }
+    converged = {True: f"yes{_within(attrs)}", False: "no", None: NOT_KNOWN}[attrs["converged"]]
+    rows = {"draws": none if attrs["solver"] == "map" else draws, "converged": converged}
     names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
@@ -242,13 +240,19 @@ def _chains(posterior):
     (worst, largest), (least, smallest) = worst_of(posterior)
     if attrs["converged"] and (largest > RHAT_LIMIT or smallest < FEW_DRAWS):
         rows["converged"] = (
-            f"yes, but intervals ask for R-hat of at most {RHAT_LIMIT} and {FEW_DRAWS} effective "
-            "draws"
+            f"yes{_within(attrs)}, but intervals ask for R-hat of at most {RHAT_LIMIT} and "
+            f"{FEW_DRAWS} effective draws"
         )
     if "drifts" in attrs:
         rows["converged"] = f"no: {attrs['drifts']} drifts, from the first draws to the last"
     divergences = attrs.get("divergences", none)
     return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
+
+
+def _within(attrs):
+    """Behind a "yes": that draws are of one mode alone where several matter."""
+    matter = attrs.get("modes_that_matter", 1)
+    return f" within one mode, of {matter} that matter" if matter > 1 else ""
 
 
 def _modes(attrs):

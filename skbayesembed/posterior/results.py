@@ -148,8 +148,9 @@ class Result(Bunch):
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
         ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). Behind it:
         ``", vectors"`` if it includes draws of word vectors, ``", thinned"`` if only some draws
-        were kept (``save(draws=)``), ``", other units"`` if it includes units that were not seen,
-        ``", independent"`` if ``fit`` was given no units and snippets count as independent.
+        were kept (``save(draws=)``), ``", in one of several modes"`` if more than one mode of the
+        posterior matters, ``", other units"`` if it includes units that were not seen, ``",
+        independent"`` if ``fit`` was given no units and snippets count as independent.
 
     Examples
     --------

@@ -12,6 +12,8 @@ from .deciding import SURE
 from .sources import (
     FEW_UNITS,
     INDEPENDENT,
+    OF_ONE_MODE,
+    ONE_MODE,
     OTHERS,
     is_unmixed,
     sampled_units,
@@ -267,6 +269,9 @@ it rests on fewer than 3 effective units, so it is rough.'
     >>> from skbayesembed.posterior.results import About, Result
     >>> ended("It rose", "posterior, other units", found=Result({}, About(units_name="speaker")))
     'It rose. The interval allows for other speakers.'
+    >>> ended("It rose", "posterior, in one of several modes")
+    'It rose. More than one mode of the posterior matters; this is about the one found heaviest, \
+and others may give other answers.'
     >>> ended("The cosine is 0.1 (no interval)", "unmixed")
     'The cosine is 0.1 (no interval). The chains have not mixed, so this answer is not to be used.'
     """
@@ -280,6 +285,7 @@ it rests on fewer than 3 effective units, so it is rough.'
         it = "; it" if len(parts) > 1 else ". The interval"
         parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
     parts += [_CAVEATS[kinds[0]]] if kinds[0] in _CAVEATS else []
+    parts += [capital(OF_ONE_MODE)] if ONE_MODE in kinds else []
     if several:
         parts[1:] = map(_of_each, parts[1:])
     return f"{'. '.join(parts)}."

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from .sentences import joined
-from .sources import INDEPENDENT, OTHERS, THINNED, VECTORS, is_unmixed
+from .sources import INDEPENDENT, ONE_MODE, OTHERS, THINNED, VECTORS, is_unmixed
 
 _RESTS_ON = {
     "units": "the sampling of units",
@@ -23,12 +23,14 @@ _BESIDES = {
     OTHERS: "for other units of the same kind",
     INDEPENDENT: "with snippets treated as independent",
     THINNED: "from the draws that were kept",
+    ONE_MODE: ONE_MODE,
 }
 _EVERY = {
     VECTORS: "include the uncertainty of word vectors",
     OTHERS: "allow for other units of the same kind",
     INDEPENDENT: "treat snippets as independent",
     THINNED: "are from the draws that were kept",
+    ONE_MODE: "are of one mode, beside which others matter",
 }
 
 

@@ -59,9 +59,17 @@ _SUFFIXES = {
 # What intervals know of besides: word vectors that were drawn, units that were not seen. What they
 # do not know of: units where ``fit`` was told of none.
 VECTORS, OTHERS, INDEPENDENT = "vectors", "other units", "independent"
+# What they do not know of either: other modes of the posterior that matter, with other draws.
+ONE_MODE = "in one of several modes"
 # Draws of which some alone were kept; the fact that tells how many there were in each chain.
 THINNED, THINNED_FROM = "thinned", "thinned_from"
+# Of one of several modes, below tables and in sentences.
+OF_ONE_MODE = (
+    "more than one mode of the posterior matters; this is about the one found heaviest, and others "
+    "may give other answers"
+)
 _NOTES_BESIDES = {
+    ONE_MODE: f"({OF_ONE_MODE}: see modes_)",
     VECTORS: "(intervals include the uncertainty of the word vectors)",
     OTHERS: "(intervals allow for units other than those seen)",
     THINNED: "(from the draws that were kept, as with save(draws=), not from all that were made: "
@@ -89,9 +97,10 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
         ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
-        where word vectors were drawn, ``"thinned"`` where some draws alone were kept, and ``"other
-        units"`` or ``"independent"``, as ``of_works``
-        is True or False: ``"posterior, vectors, other units"``.
+        where word vectors were drawn, ``"thinned"`` where some draws alone were kept, ``"in one
+        of several modes"`` where more than one mode of the posterior matters, and ``"other units"``
+        or ``"independent"``, as ``of_works`` is True or False: ``"posterior, vectors, other
+        units"``.
     """
     if by_units:
         return "units"
@@ -131,6 +140,7 @@ def source_of_posterior(posterior: Any) -> str:
     source = known.get(solver, of_chains)
     besides = [VECTORS] if posterior.n_runs > 1 else []
     besides += [THINNED] if THINNED_FROM in posterior.attrs else []
+    besides += [ONE_MODE] if posterior.attrs.get("modes_that_matter", 1) > 1 else []
     return ", ".join([source, *besides])
 
 
@@ -362,10 +372,11 @@ def interval_label(
     called = units_in_words(2, sampled_units(found)[1]).removeprefix("2 ")
     # a column that is no word for units, without brackets in brackets
     called = called.replace(" (", ": ").removesuffix(")")
-    besides = [
-        called if what == OTHERS else what for what in besides if what not in (INDEPENDENT, THINNED)
-    ]
+    of_one = [ONE_MODE] if ONE_MODE in besides else []
+    besides = [what for what in besides if what not in (INDEPENDENT, THINNED, ONE_MODE)]
+    besides = [called if what == OTHERS else what for what in besides]
     suffix = _SUFFIXES.get(base, "").replace("units", called)
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
+    suffix = ", ".join([*([suffix] if suffix else []), *of_one])
     return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

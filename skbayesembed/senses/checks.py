@@ -15,6 +15,7 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.embedding import check_embedding_draws, source_of
+from ..corpus.spelling import offer
 from ..corpus.text import why_unknown
 from ..posterior.naming import given_names, named, place_of
 from ..posterior.sentences import joined
@@ -172,9 +173,11 @@ def word_index(estimator, word):
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
         nameless = "x0" in estimator.vocabulary_ and estimator.feature_names is None
+        hint = offer(estimator.words_.tolist(), word)
+        hint += " Name the columns of X by feature_names=." if nameless else ""
         raise KeyError(
             f"word={word!r} is not in the vocabulary of {n_words} words "
-            f"({why_unknown(estimator, word)}); allowed is a word of vocabulary_ as a str, or its "
-            "index as an int." + (" Name the columns of X by feature_names=." if nameless else "")
+            f"({why_unknown(estimator, word, means=False)}); allowed is a word of vocabulary_ as a "
+            f"str, or its index as an int.{hint}"
         )
     return found

@@ -20,6 +20,9 @@ from .data import Snippets
 from .embedding import word_vectors
 from .fingerprint import fingerprint_of_labels, fingerprint_of_snippets
 
+# Single years or integers as periods, and snippets of each on average: with more of the former and
+# fewer of the latter, most have next to no data, and what a fit takes grows with their number.
+_MANY_PERIODS, _FEW_EACH = 50, 30
 # Kernels of chains that draw the effects of units.
 _OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
 
@@ -59,6 +62,11 @@ class Training:
     units: np.ndarray | None = None
     vector_draws: np.ndarray | None = None
     fingerprints: tuple[str | None, str | None] | None = None
+
+    @property
+    def advice(self):
+        """With which settings a fit would take less, a text; empty where there is no need."""
+        return _advice_on_periods(self.periods, self.data.n_snippets)
 
     @property
     def sizes(self):
@@ -290,6 +298,21 @@ def _learn_periods(estimator, times, n):
     if estimator.n_periods is not None or periods.years:
         warn_of_empty(periods, numbers)
     return periods, periods.index(numbers)
+
+
+def _advice_on_periods(periods, n_snippets):
+    """What joins periods, where single years or integers are many and have few snippets each."""
+    n = periods.n_periods
+    if periods.edges is not None or n <= _MANY_PERIODS or n_snippets >= _FEW_EACH * n:
+        return ""
+    first, last = periods.labels[0], periods.labels[-1]
+    of = "year" if periods.years else "integer"
+    each = f"about {n_snippets / n:.1g}" if n_snippets < n else f"about {n_snippets / n:.0f}"
+    return (
+        f"times= has made each {of} from {first} to {last} a period of its own: {n} periods, of "
+        f"{each} snippets each. A fit takes the longer the more periods there are; n_periods= or "
+        "bins= joins them"
+    )
 
 
 def _line(times, n):

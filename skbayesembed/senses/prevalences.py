@@ -18,7 +18,9 @@ from ..posterior.sources import (
     name_of_units,
     note_on_means,
     note_on_units,
+    one_unit_called,
     source_of,
+    units_called,
 )
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
@@ -35,9 +37,9 @@ from .verdicts import (
 
 # What the only genre is called where fit got none.
 _ALL = "all"
-# What a prevalence may be of, and how a title says it.
+# What a prevalence may be of, and how a title says it, with what units are called.
 _OF_WORKS = {
-    "all": "mean over all units", "seen": "in the units seen", "new": "in one new unit",
+    "all": "mean over all {several}", "seen": "in the {several} seen", "new": "in one new {one}",
 }  # fmt: skip
 _BOTH_MEANS = (
     "(by unit, by snippet: posterior means over the units in the data, each counted once or by its "
@@ -174,7 +176,7 @@ class Prevalences(Table):
     def _sentence(self, k, g, t):
         found = {"mean": self.mean[k, g, t], "interval": self.interval[k, g, t]}
         genre = "" if len(self.genres) == 1 else f" in {self.genres[g]}"
-        of = "" if self.units is None else f" ({_OF_WORKS[self.units]})"
+        of = "" if self.units is None else f" ({_whose(self.units, self.units_name)})"
         units = None if self.n_units is None else self.n_units[g, t]
         mostly = f", which rests mostly on {rests_on(len(self.periods))}" if self.few[g, t] else ""
         name = together(self.names, "sense", [k] if self.rows is None else self.rows[k])
@@ -186,7 +188,7 @@ class Prevalences(Table):
         return ended(text, self.source, found=self)
 
     def _title(self):
-        of = "" if self.units is None else f", {_OF_WORKS[self.units]}"
+        of = "" if self.units is None else f", {_whose(self.units, self.units_name)}"
         return f"prevalence of senses{of}, {100 * self.prob:g} % intervals"
 
     def _columns(self):
@@ -359,7 +361,14 @@ def interval_of(draws, prob):
 
 def of_units(estimator, units):
     """What units a prevalence is of, where it is not the mean over all: behind a name."""
-    return "" if units == "all" or estimator.units_ is None else f" {_OF_WORKS[units]}"
+    if units == "all" or estimator.units_ is None:
+        return ""
+    return f" {_whose(units, name_of_units(estimator))}"
+
+
+def _whose(units, name):
+    """What units a prevalence is of, called by their name where it is a word for them."""
+    return _OF_WORKS[units].format(several=units_called(name), one=one_unit_called(name))
 
 
 def draws_of(estimator, units):

@@ -11,6 +11,7 @@ from ..posterior.sources import (
     from_units,
     is_unmixed,
     later_name,
+    units_called,
 )
 from ..posterior.summary import hdi_interval
 
@@ -23,8 +24,6 @@ _WORTH = 0.1
 _TELLING = 0.05
 # Cells with next to no data that a line names.
 _CELLS_NAMED = 4
-# Of units seen, in sentences; what tables call them, by snippet.
-_BY_SNIPPET = " In the units seen, by their snippets,"
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
@@ -198,16 +197,18 @@ def on_change_seen(found):
         return ""
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
     (alike,) = rounded([found.seen_alike], "+", 2, 4)
-    once = f" In the units seen, each counted once, the change is {alike}, outside the interval."
+    where = f" In the {units_called(found.units_name)} seen,"
+    by_snippet = f"{where} by their snippets,"
+    once = f"{where} each counted once, the change is {alike}, outside the interval."
     once = once if _seen_is_outside(found) else ""
     if interval is None or verdict in (NO_DATA, found.get("verdict")):
         return once
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f"{_BY_SNIPPET} the change is {shown}, and its sign is not decided.{once}"
+        return f"{by_snippet} the change is {shown}, and its sign is not decided.{once}"
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f"{_BY_SNIPPET} it {surely(of)}: the change is {shown}.{once}"
+    return f"{by_snippet} it {surely(of)}: the change is {shown}.{once}"
 
 
 def note_on_change_seen(estimator, found):

@@ -169,8 +169,18 @@ def test_forms_that_do_not_occur():
         with pytest.warns(UserWarning, match="do not occur: .* is not one token of these texts"):
             extract_snippets(texts, ["bank", phrase], min_count=1)
     tokens = [text.split() for text in texts]
-    with pytest.raises(ValueError, match="'national bank' does nowhere.$"):
+    with pytest.raises(ValueError, match="'national bank' is in none of the 2.$"):
         extract_snippets(tokens, "national bank", min_count=1)
+
+
+def test_near_spellings_of_what_does_not_occur_are_offered():
+    texts = ["the duty of a state", "duties and a debt"]
+    with pytest.raises(ValueError, match="'dutty' is in none of the 2. Did you mean 'duty'.$"):
+        extract_snippets(texts, "dutty", min_count=1)
+    with pytest.raises(ValueError, match="'dutty', 'statte' are in none .* 'duty'. .* 'state'.$"):
+        extract_snippets(texts, ["dutty", "statte"], min_count=1)
+    with pytest.warns(UserWarning, match="do not occur: 'debtt'. Did you mean 'debt'.$"):
+        extract_snippets(texts, ["duty", "debtt"], min_count=1)
 
 
 def test_snippets_themselves_are_no_data():
@@ -187,7 +197,7 @@ def test_case_follows_the_documents():
     assert exact.snippets == ["River was Steep one"]
     tokens = extract_snippets([texts[0].split()], "BANK", min_count=1)
     assert tokens.snippets == ["The River was The Steep one"]
-    with pytest.raises(ValueError, match="'bank' does nowhere"):
+    with pytest.raises(ValueError, match="'bank' is in none of the 1. Did you mean 'BANK'"):
         extract_snippets([texts[0].split()], "bank", min_count=1)
 
 
@@ -244,7 +254,7 @@ def test_units_of_a_loader_give_a_fit_their_name():
         ({"window": 3}, "window must be even.*got 3"),
         ({"window": 0}, "window must be an integer >= 2"),
         ({"window": 4.0}, "window must be an integer"),
-        ({"target": "absent"}, "'absent' does nowhere"),
+        ({"target": "absent"}, "'absent' is in none of the 2"),
         ({"target": []}, "target must be a word"),
         ({"target": [3]}, "target must be a word"),
         ({"target": ""}, "target must be a word"),

@@ -142,13 +142,24 @@ def test_units_seen_are_crosses(senses):
         np.testing.assert_array_equal(cross.get_ydata(), seen[1, g])
         assert cross.get_marker() == "x" and cross.get_ls() == "None"
         assert cross.get_color() == display.lines_[g][0].get_color()
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels.count("units seen") == 1
+    for name, called in ((None, "units"), ("president", "presidents")):
+        found = replace(found, units_name=name)
+        display = PrevalenceDisplay.from_result(found, senses=[1])
+        labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+        assert labels.count(f"mean of {called} seen") == 1
     assert "outside" not in display.axes_[-1].get_xlabel()
     many = {"n_units": np.full(table.n_snippets.shape, 9), "n_draws": 9}
     interval = np.repeat(table.mean[..., None], 2, axis=-1) + [-0.01, 0.01]
     display = PrevalenceDisplay.from_result(replace(found, interval=interval, **many), senses=[1])
-    assert "crosses outside bands" in display.axes_[-1].get_xlabel()
+    assert "crosses outside bands: the presidents seen" in display.axes_[-1].get_xlabel()
+
+
+def test_a_second_mode_that_matters_is_in_the_legend(senses, monkeypatch):
+    monkeypatch.setitem(senses.posterior_.attrs, "modes_that_matter", 2)
+    display = PrevalenceDisplay.from_estimator(senses)
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "90 % band (Laplace approximation, in one of\nseveral modes)"
+    assert display.ax_.get_position().width > 0.7
 
 
 def uprights(axes):

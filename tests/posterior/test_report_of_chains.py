@@ -21,3 +21,13 @@ def test_few_effective_draws_are_told(steps):
     assert rows["warm-up"] == "10, 1 step from draw to draw"
     assert rows["converged"].startswith("yes, but intervals ask for" if steps > 1 else "yes")
     assert ("but" in rows["converged"]) == (steps > 1)
+
+
+@pytest.mark.parametrize("converged", [True, False])
+def test_chains_that_agree_have_not_seen_other_modes(converged):
+    draws = np.random.default_rng(0).standard_normal((2, 400, 3))
+    attrs = ATTRS | {"draws_made": 400, "converged": converged, "modes_that_matter": 2}
+    rows = _chains(Posterior({"x": draws}, attrs=attrs))
+    assert rows["converged"] == ("yes within one mode, of 2 that matter" if converged else "no")
+    rows = _chains(Posterior({"x": draws}, attrs=attrs | {"modes_that_matter": 1}))
+    assert rows["converged"] == ("yes" if converged else "no")

@@ -451,6 +451,10 @@ def test_point_estimate(snippets):
 def test_unknown_names(fitted):
     with pytest.raises(KeyError, match="word='tree' is not in the vocabulary of 12 words"):
         fitted.word_trajectory("tree")
+    with pytest.raises(KeyError, match="an int. Did you mean 'x0'. Words are case-sensitive."):
+        fitted.sense_given_word("X0")
+    with pytest.raises(KeyError, match="it is 2 words: join such phrases before fit"):
+        fitted.sense_given_word("x0 x1")
     for bad in (-1, V, True, 1.5):
         with pytest.raises(KeyError, match="is not in the vocabulary"):
             fitted.sense_given_word(bad)
@@ -661,3 +665,19 @@ def test_representative_snippets_refuse(fitted, snippets):
 def test_changes_within_a_period_are_refused(fitted):
     with pytest.raises(ValueError, match="start and end must be in different periods, got "):
         fitted.prevalence_change(0, 1806, 1808)
+
+
+def test_a_second_mode_that_matters_is_told_of(fitted, monkeypatch):
+    monkeypatch.setitem(fitted.posterior_.attrs, "converged", True)
+    told = "more than one mode of the posterior matters; this is about the one found heaviest"
+    for n_modes in (1, 2):
+        monkeypatch.setitem(fitted.posterior_.attrs, "modes_that_matter", n_modes)
+        change = fitted.prevalence_change(0, 1810, 1830)
+        info = fitted.prevalence_info()
+        tables = change, info, fitted.sense_info(), fitted.emergence(0, 0.5), fitted.sense_words()
+        sentences = change.sentence, *info.sentences.values()
+        for text in map(repr, tables):
+            assert (told in text) == (n_modes > 1)
+        for sentence in sentences:
+            assert (told[1:] in sentence) == (n_modes > 1)
+        assert ("in one of several modes" in change.source) == (n_modes > 1)

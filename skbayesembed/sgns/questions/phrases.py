@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +9,11 @@ from scipy import sparse
 
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
+from ...corpus.spelling import offer as offer_of
 from ...corpus.text import why_unknown
 from ...posterior.cells import cut_list
 from .operands import Operands
 
-# Words of the vocabulary that are offered instead of an unknown one.
-_OFFERED = 3
-# Share of letters in common, as difflib has it, of a word that may have been meant.
-_NEAR = 0.8
 # Unknown words of a list for which others are looked for, and those that are named.
 _LOOKED_UP, _NAMED = 5, 20
 # Digits of weights that are not rounding errors.
@@ -154,7 +150,7 @@ def word_index(estimator, word, name):
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
             f"({why}); pass a word that is in vocabulary_, as a str, or its index, as an int"
             f"{_to_keep(estimator) if why.endswith('rare words') else ''}."
-            f"{_offer(estimator, word)}"
+            f"{offer_of(estimator.words_.tolist(), word)}"
         )
     return found
 
@@ -191,7 +187,7 @@ def _report(estimator, missing, n, name):
     named = []
     for i, word in enumerate(missing[:_NAMED]):
         why = why_unknown(estimator, word)
-        offer = _offer(estimator, word)[1:] if i < _LOOKED_UP else ""
+        offer = offer_of(estimator.words_.tolist(), word)[1:] if i < _LOOKED_UP else ""
         offer = "a stop word" if "stop_words" in why else offer
         named.append(f"{word!r} ({offer})" if offer else repr(word))
     more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
@@ -199,20 +195,6 @@ def _report(estimator, missing, n, name):
         f"{name}: {len(missing)} of {n} words are not in the vocabulary of "
         f"{estimator.words_.size} words: {', '.join(named)}{more}."
     )
-
-
-def _offer(estimator, word):
-    """What an unknown word might have been, a sentence; nothing where no word is near."""
-    if not isinstance(word, str):
-        return ""
-    words = estimator.words_.tolist()
-    same = [known for known in words if known.casefold() == word.casefold()]
-    if same:
-        return f" Did you mean {same[0]!r}? Words are case-sensitive."
-    near = difflib.get_close_matches(word.casefold(), words, _OFFERED, _NEAR)
-    if not near:
-        return ""
-    return f" Did you mean {' or '.join(map(repr, near))}?"
 
 
 def operands_of(phrases, n_places, shift=0, side=0):
