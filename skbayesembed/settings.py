@@ -177,8 +177,8 @@ def over_settings(
         _where_any(errors), wholes, of_units, units_name, sources,
     )  # fmt: skip
     each = [one[2] for one in found for _ in one[0]] if titles is None else None
-    about = {"_of_others": np.array(others), "_titles": each}
-    table = replace(table, _own=_own_values(estimator, settings), **about)
+    values = _own_values(estimator, settings)
+    table = replace(table, _own=values, _of_others=np.array(others), _titles=each)
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []
     return table._resting_on(common, asides)
