@@ -246,7 +246,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
 
 
 def _started(surface, dtype):
-    return Ascent(surface, _ASCENT_MEMORY, _ROUNDING[dtype], rescale=False)
+    return Ascent(surface, _ASCENT_MEMORY, _ROUNDING[dtype])
 
 
 def _largest(gradient):
