@@ -129,8 +129,8 @@ class Ascent:
             self._add(direction, -shares[-1], change)
         self._model.precondition(direction)
         if known:
-            # fits the preconditioner to the last step: without it steps are too long, and those that
-            # are refused cost a fifth of all work (10,000 words)
+            # fits the preconditioner to the last step: without it steps are too long, and those
+            # that are refused cost a fifth of all work (10,000 words)
             step, change, inverse = known[-1]
             scaled = change.copy()
             self._model.precondition(scaled)
