@@ -12,7 +12,7 @@ has a probability. The model is a stationary version of that of Bamler & Mandt (
 # The fit
 # -------
 # A word's trajectory is a Gaussian process, smoothed given all texts before and after. Intervals
-# allow for the sampling of addresses: each address is one unit.
+# allow for the sampling of presidents: addresses of one president are no independent evidence.
 
 import os
 
@@ -30,7 +30,7 @@ model = DynamicSGNS(
     stop_words="english",
     random_state=0,
 )
-model.fit(addresses.data, times=addresses.year)
+model.fit(addresses.data, times=addresses.year, units=addresses.president)
 print(f"{model.words_.size} words in {model.periods_.n_periods} periods")
 
 # %%

@@ -61,8 +61,9 @@ def test_a_setting_that_fails_is_a_row_with_the_reason(table):
     assert "not in the vocabulary of 2 words" in table.notes[failed.index(True)]
     assert "KeyError" in repr(table) and "(1 failed: see the notes)" in repr(table)
     assert "(estimates from" in repr(table)
-    long = replace(table, notes=["word " * 60] * len(table))
+    long = replace(table, notes=["A word. " + "word " * 60] * len(table))
     assert "(notes are cut: the attribute notes has them whole)" in repr(long)
+    assert "(1) A word. ..." in repr(long)
     assert "these texts alone" not in repr(table)
     model = clone(MODEL).set_params(uncertainty="model", solver="laplace")
     assert "intervals are for these texts alone" in repr(
@@ -550,7 +551,9 @@ def test_senses_of_settings_are_held_against_those_of_the_own_one():
     assert table.notes[0] == "A warning of long ago."
     for note in table.notes[1:]:
         assert "The senses are others than with the own setting: matched, they agree on" in note
-    assert "In 2 settings the senses are not those of" in table.sentence
+    assert "In 2 settings (n_senses=2, tol=1e-08; n_senses=2, tol=1e-09) the senses are not" in (
+        table.sentence
+    )
     assert "(n_senses=2: " not in repr(table)
 
     def other(fitted):

@@ -57,9 +57,11 @@ def test_points_are_no_intervals():
     sources = ["posterior", "posterior", "unmixed"]
     two = rows_with([0.1, 0.2, 0.9], [[0.0, 0.3], [0.1, 0.4], [0.8, 1.0]], sources=sources)
     assert "both intervals contain the values from 0.100 to 0.300" in repr(two)
+    assert "(estimates from 0.100 to 0.200; both" in repr(two)
+    assert repr(two).splitlines()[3].split()[-3:] == ["0.900", "-", "-"]
     assert two.sentence.endswith(
-        "Intervals rest on the model in 2 settings. In 1 setting the chains have not mixed: its "
-        "interval is not of the posterior, and left out of what intervals contain."
+        "Left out: 1 setting whose chains have not mixed (window=2). Intervals rest on the model "
+        "in 2 settings."
     )
     one = rows_with(*[[0.1, 0.2], [[0.0, 0.3], [0.1, 0.4]]], sources=["posterior", "unmixed"])
     assert "intervals contain the" not in repr(one) and "all 1" not in repr(one)

@@ -14,6 +14,7 @@ from ..posterior.sources import (
     later_name,
     sampled_units,
     units_called,
+    where_few,
 )
 from .predict import diffusion_draws
 from .seen import amount_of
@@ -21,6 +22,11 @@ from .seen import amount_of
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 LEAST_KNOWN = 0.1
+# Of the cosine of a word with itself in another period.
+_BELOW_ONE = (
+    "it is below 1 for words that have not changed, too, the more so the less is known of them, "
+    "and does not show a change"
+)
 # Periods that texts on several name.
 _NAMED = 5
 # Below a table with a threshold.
@@ -201,7 +207,7 @@ def sentences_on_itself(found, word, reason):
         lambda i, label: f"to compare {word} in {label} with {word} in {reference}: {reason(i)}",
         lambda value, label: (
             f"The cosine of the vectors of {word} in {label} and in {reference} is {value}; it "
-            "would be 1 if they had the same direction"
+            f"would be 1 if they had the same direction; {_BELOW_ONE}"
         ),
     )
     if reference in sentences and not found.few_pairs[list(sentences).index(reference)]:
@@ -220,16 +226,19 @@ def sentence_over_periods(found):
         return found.sentences[labels[max(shown, default=0)]]
     known = [i for i in shown if not found.few_pairs[i]]
     lacking = _periods_named([labels[i] for i in shown if found.few_pairs[i]], len(shown))
+    itself = "reference" in found
     if not known:
-        return f"There are too few data on {of} in {lacking}."
+        where = f", in {where_few(found)}" if itself else f" in {lacking}"
+        return f"There are too few data on {of}{where}."
     values = [f"{_estimate(found, i)} in {labels[i]}" for i in known]
-    text = f"{capital(of)} is {joined(values)}"
+    text = f"{capital(of)}{', by period:' if itself else ' is'} {joined(values)}"
     text += f"; there are too few data in {lacking}" if lacking else ""
     n_units = found.get("n_units", np.full(len(labels), np.inf))
     rough = [labels[i] for i in known if n_units[i] < FEW_UNITS]
     if rough:
         where = _periods_named(rough, len(known))
         text += f"; the interval is rough in {where}, with fewer than {FEW_UNITS} effective units"
+    text += f". {capital(_BELOW_ONE)}" if itself else ""
     return ended(text, found.source, found=found, several=len(known) > 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import check_integer
-from ..common.warnings import held_warnings, warn_of_parts
+from ..common.trial import duration
+from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
 from ..corpus.kinds import take_documents
 from ..posterior.results import mixed
 from .comparison import PAIR
+
+# Seconds from which on it is told how long the first fit has taken.
+_BRIEF = 5.0
 
 
 def score_units(
@@ -71,6 +76,8 @@ def score_units(
 
     Notes
     -----
+    After the first fit, if it takes more than some seconds, a note says how long it took.
+
     Standard errors treat the units as a sample, and assume that fits to other folds would have been
     alike. Fits share most of their data, and no estimate allows for that (Bengio & Grandvalet
     2004), so treat a difference of less than two standard errors as none.
@@ -111,8 +118,8 @@ def score_units(
     given = {name: _one_each(name, values, n) for name, values in covariates.items()}
     folds = GroupKFold(cv).split(np.zeros(n), groups=index)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_score_fold)(clone(estimator), X, index, given, train, test)
-        for train, test in folds
+        delayed(_score_fold)(clone(estimator), X, index, given, train, test, cv if i == 0 else 0)
+        for i, (train, test) in enumerate(folds)
     )
     parts, warned = zip(*found, strict=True)
     warn_of_parts(warned, "folds")
@@ -155,10 +162,15 @@ def _one_each(name, values, n, labels=False):
     return np.unique(values, return_inverse=True) if labels else values
 
 
-def _score_fold(estimator, X, index, given, train, test):
-    """What a fold comes to, and its warnings."""
-    with held_warnings() as warned:
-        return _scores_of_fold(estimator, X, index, given, train, test), warned
+def _score_fold(estimator, X, index, given, train, test, n_folds):
+    """What a fold comes to, and its warnings; the first of ``n_folds`` tells how long it took."""
+    begun = time.monotonic()
+    with held_warnings() as warned, muted(not n_folds):
+        found = _scores_of_fold(estimator, X, index, given, train, test)
+    took = time.monotonic() - begun
+    if n_folds and took > _BRIEF:
+        note_user(f"score_units: the first of {n_folds} fits took {duration(took)}")
+    return found, warned
 
 
 def _scores_of_fold(estimator, X, index, given, train, test):

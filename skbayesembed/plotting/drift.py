@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sentences import together
-from ..posterior.sources import TOO_LITTLE, interval_label, where_few
+from ..posterior.sources import interval_label, where_few
 from .canvas import Display, can, curves, labelled, legend_above
 from .labels import called, label_times, wrapped
 from .marks import band
@@ -172,8 +172,8 @@ class DriftDisplay(Display):
         where = {where_few(a) if "reference" in a and np.all(a.few_pairs) else "" for a in few}
         (where,) = where if len(where) == 1 else {""}
         if where:
-            return f"hollow: {TOO_LITTLE} in {where}"
-        return f"hollow: {TOO_LITTLE} (all units, where a period has fewer)"
+            return f"hollow: too little text in {where}"
+        return "hollow: too little text of a word, what the prior makes of other periods"
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.

@@ -475,7 +475,7 @@ class ChangesDisplay(ForestDisplay):
     >>> model = DynamicSGNS(1, solver="map", min_count=1, random_state=0)
     >>> model = model.fit([old, new] * 20, times=[1980, 1981] * 20)
     >>> ChangesDisplay.from_estimator(model, n=2, min_pairs=1).ax_.get_title("left")
-    '1980 to 1981'
+    'most changed, 1980 to 1981'
     """
 
     @classmethod

@@ -98,7 +98,7 @@ def _projections(table):
 
 
 def _changes(table):
-    title = f"{table.periods[0]} to {table.periods[1]}"
+    title = f"most changed, {table.periods[0]} to {table.periods[1]}"
     pairs = both_amounts(table.count_start, table.count_end)
     columns = [
         (f"P(> {table.threshold:.3g})", bounded(table.prob_exceeds)),

@@ -21,11 +21,11 @@ from .settings_in_words import (
     brief,
 )
 from .settings_sources import number_of
-from .sources import is_unmixed, sampled_units
+from .sources import sampled_units
 from .tables import Column, Table
 
 # Letters of a note that are printed, and what notes that are told once may differ by.
-_NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
+_NOTE, _NUMBER = 300, re.compile(r"[\d.,]*\d")
 # The note of settings that an interruption left without an answer.
 INTERRUPTED = "interrupted"
 # Verdicts on slopes.
@@ -140,6 +140,8 @@ class OverSettings(SettingsInWords, Table):
 
     def _columns(self):
         without = np.array([verdict == NO_DATA for verdict in self.verdicts], dtype=bool)
+        # of chains that have not mixed, beside others, an interval would be taken for one
+        blank = without | doubtful(self)[0]
         ends = "low", "high"
         entries = (
             [Column("entry", self.entries, ("entry",), cut_lists, left=True)]
@@ -152,7 +154,7 @@ class OverSettings(SettingsInWords, Table):
             more = [Column("threshold", self.threshold, ("threshold",), dashed(".3f"))]
         if self.proba_of is not None:
             head_of = PROBABILITIES[self.proba_of]
-            proba = np.where(without, np.nan, self.proba)
+            proba = np.where(blank, np.nan, self.proba)
             more += [Column(head_of, proba, (self.proba_of,), self._chances)]
         if any(self.verdicts):
             shown = [verdict or "-" for verdict in self._surely()]
@@ -165,7 +167,7 @@ class OverSettings(SettingsInWords, Table):
             Column("setting", self.settings, ("setting",), left=True),
             *entries,
             Column("mean", np.where(without, np.nan, self.mean), ("mean",), dashed(".3f")),
-            Column(head, np.where(without[:, None], np.nan, self.interval), ends, left=True),
+            Column(head, np.where(blank[:, None], np.nan, self.interval), ends, left=True),
             *more,
         ]
 
@@ -206,7 +208,11 @@ class OverSettings(SettingsInWords, Table):
         lines = []
         for text, mark in self._marks().items():
             alike = [note for note in self.notes if _NUMBER.sub("", note) == text]
-            shown = alike[0] if len(alike[0]) <= _NOTE else alike[0][:_NOTE] + " ..."
+            shown = alike[0]
+            if len(shown) > _NOTE:
+                # whole sentences, if one ends by then
+                start, end, _ = shown[:_NOTE].rpartition(". ")
+                shown = (start + end.strip() or shown[:_NOTE].rpartition(" ")[0]) + " ..."
             more = " [other figures in other rows]" if len(set(alike)) > 1 else ""
             lines.append(f"({mark}) {shown}{more}")
         return lines
@@ -237,8 +243,9 @@ class OverSettings(SettingsInWords, Table):
         for entry in dict.fromkeys(self.entries):
             here, without = self._answers_on(entry)
             name = f"{entry}: " if entry else ""
-            if np.count_nonzero(~without) > 1:
-                lines += [f"({name}{line})" for line in self._over(here[~without])]
+            rows, _ = self._mixed(here[~without])
+            if rows.size > 1:
+                lines += [f"({name}{line})" for line in self._over(rows)]
             if without.any():
                 of = f"{np.count_nonzero(without)} of {number_of(here.size, 'setting')}"
                 lines.append(
@@ -268,8 +275,7 @@ def below_figure(table: OverSettings) -> list[str]:
 
 def doubtful(table: OverSettings) -> tuple[np.ndarray, np.ndarray]:
     """Rows whose chains have not mixed where others have, and rows about other senses: bool."""
-    n, sources = len(table), table.sources or []
-    unmixed = np.array([is_unmixed(source) for source in sources], bool)
-    apart = np.any(unmixed) and table.source is None
-    others = np.zeros(n, bool) if table._of_others is None else table._of_others
-    return unmixed if apart else np.zeros(n, bool), others
+    every = np.arange(len(table.params))
+    _, unmixed = table._mixed(every)
+    others = np.zeros(every.size, bool) if table._of_others is None else table._of_others
+    return np.isin(every, unmixed), others

@@ -30,6 +30,8 @@ from .worst import NOT_KNOWN, worst_of
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
 # Parameters that have rows of their own.
 _WITH_ROWS = ("random_state", "embedding")
+# What models have a number of.
+_NUMBERS = ("components", "senses", "topics")
 # Letters of the value of a parameter.
 _LETTERS = 60
 _UNITS_LATER = "does not apply (units are passed to effects)"
@@ -166,8 +168,10 @@ def _sizes(estimator, attrs):
     periods = getattr(estimator, "periods_", None)
     labels = None if periods is None else ", ".join(map(str, periods.labels))
     words = getattr(estimator, "words_", None)
+    numbers = {what: getattr(estimator, f"n_{what}", None) for what in _NUMBERS}
     return {
         "words": NOT_KNOWN if words is None else str(words.size),
+        **{what: str(n) for what, n in numbers.items() if n is not None},
         **sizes,
         "periods": labels or f"does not apply ({type(estimator).__name__})",
     }

@@ -50,8 +50,8 @@ _OF_UNITS = (
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
 _OF_PARETO = (
-    "(good_k: where an observation's Pareto k is above it, its part of elpd is not reliable; "
-    "bad_share of the observations are)"
+    "(where an observation's Pareto k is above good_k, its part of elpd is not reliable: bad_share "
+    "is the share of these)"
 )
 # What entries are called in print.
 _HEADS = {"seen": "by snippet", "seen_alike": "by unit"}

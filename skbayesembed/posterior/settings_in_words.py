@@ -23,8 +23,10 @@ SIGNED = ("prob_increase", "prob_positive")
 # Of settings whose senses are others, in sentences.
 _OTHERS = (
     "In {} the senses are not those of the setting that they are compared with, or have other "
-    "numbers, so that answers may be about another sense (see the notes)"
+    "numbers, so that answers may be about another sense (the table's notes say which)"
 )
+# Letters of settings that sentences name.
+_LETTERS = 60
 
 
 class SettingsInWords:
@@ -83,22 +85,38 @@ class SettingsInWords:
 
     def _in_words(self, entry):
         here, without = self._answers_on(entry)
-        rows, n = here[~without], len({str(one) for one in self.params})
+        rows, apart = self._mixed(here[~without])
+        n = len({str(one) for one in self.params})
         over = f"{number_of(n, 'setting')} ({self._values()})"
         answered = {str(p) for p, m in zip(self.params, self.mean, strict=True) if np.isfinite(m)}
         other = "whose answer is about others" if entry else ""
         left_out = [("without an answer", n - len(answered)), (other, len(answered) - here.size),
-                    ("with too few data", without.sum())]  # fmt: skip
+                    ("with too few data", without.sum()),
+                    (f"whose chains have not mixed{self._named(apart)}", apart.size)]  # fmt: skip
         left_out = [f"{number_of(k, 'setting')} {why}" for why, k in left_out if k]
         text = f"Over {over}{self._range(rows, entry)}" if rows.size else f"None of {over} answers"
         # a line on changes is of several
         told = self._decided(rows) if rows.size > 1 else []
         parts = [text, capital("; ".join(told))] if told else [text]
-        others = 0 if self._of_others is None else np.count_nonzero(self._of_others[rows])
-        parts += [_OTHERS.format(number_of(others, "setting"))] if others else []
+        others = rows[:0] if self._of_others is None else rows[self._of_others[rows]]
+        if others.size:
+            parts.append(_OTHERS.format(number_of(others.size, "setting") + self._named(others)))
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
-        parts += [capital(line) for line in self._on_sources()]
+        parts += [capital(line) for line in self._on_sources(unmixed_too=False)]
         return ended(". ".join(parts), self.source, found=self, several=True)
+
+    def _mixed(self, rows):
+        """Those of some rows whose chains have mixed, and the others; all if none have."""
+        n, sources = len(self.params), self.sources or []
+        unmixed = np.array([is_unmixed(source) for source in sources] or [False] * n, bool)[rows]
+        if self.source is not None or unmixed.all():
+            unmixed[:] = False
+        return rows[~unmixed], rows[unmixed]
+
+    def _named(self, rows):
+        """Settings of some rows in brackets, behind their number; empty where they are long."""
+        text = "; ".join(dict.fromkeys(self.settings[row] for row in rows))
+        return f" ({text.replace(' (own)', '')})" if 0 < len(text) <= _LETTERS else ""
 
     def _answers_on(self, entry):
         """Rows with an answer about an entry, and whether each of them has no data."""
@@ -138,15 +156,13 @@ class SettingsInWords:
 
     def _held(self, rows):
         """Those of some rows that have an interval of the posterior, or of units."""
-        known = np.isfinite(self.interval[rows]).all(axis=1)
-        if self.sources is not None and self.source is None:
-            known &= [not is_unmixed(self.sources[row]) for row in rows]
-        return rows[known]
+        rows, _ = self._mixed(rows)
+        return rows[np.isfinite(self.interval[rows]).all(axis=1)]
 
     def _on_sources(self, **options):
         """What intervals rest on where that is not the same for all settings, clauses."""
         sources = dict(zip(map(str, self.params), self.sources or [], strict=False))
-        return on_sources(sources, **options)
+        return on_sources(sources, self.units_name, **options)
 
     def _values(self, rows=None):
         """Values of each parameter, in some rows or all, as in ``"window 2, 5; draws 100"``."""

@@ -310,7 +310,8 @@ def _advice_on_periods(periods, n_snippets):
     each = f"about {n_snippets / n:.1g}" if n_snippets < n else f"about {n_snippets / n:.0f}"
     return (
         f"times= has made each {of} from {first} to {last} a period of its own: {n} periods, of "
-        f"{each} snippets each. Fits take longer with more periods; n_periods= or bins= joins them"
+        f"{each} snippets each. A fit with so many may take hours instead of minutes; n_periods= "
+        "or bins= joins them"
     )
 
 

@@ -50,7 +50,7 @@ def test_periods_with_little_data_are_hollow(dynamic):
     legend = display.ax_.get_legend()
     assert [text.get_text().replace("\n", " ") for text in legend.get_texts()] == [
         "x",
-        "hollow: fewer than 10 uses or 3 units (all units, where a period has fewer)",
+        "hollow: too little text of a word, what the prior makes of other periods",
     ]
     looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
     assert looks == [("-", "o"), (":", "o")]
@@ -58,7 +58,7 @@ def test_periods_with_little_data_are_hollow(dynamic):
     answer |= {"reference": answer.periods[0], "few_pairs": np.ones(len(answer.times), bool)}
     texts = DriftDisplay.from_answers({"x": answer}).ax_.get_legend().get_texts()
     found = texts[1].get_text().replace("\n", " ")
-    assert found.endswith(f"or 3 units in the reference, {answer.periods[0]}")
+    assert found.endswith(f"too little text in the reference, {answer.periods[0]}")
 
 
 def test_long_labels_are_not_cut(dynamic):
