@@ -240,7 +240,7 @@ def estimate(
     spine.check(estimator, room)
     note = (
         f"estimate_cost of {type(estimator).__name__} reads all data and tries each step; this "
-        "takes some seconds, on large text up to a fifth of what it estimates."
+        "takes some seconds, or minutes where a fit would take hours."
     )
     with _Told(note) as told:
         return _estimate(estimator, room, read, find, (asked, advise), told)

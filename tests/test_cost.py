@@ -423,3 +423,14 @@ def test_periods_that_are_few_or_asked_for_are_not_told_of(monkeypatch, capsys):
         model = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0, **more)
         assert "joins" not in repr(model.estimate_cost(X, times=times))
     assert "joins" not in capsys.readouterr().err
+
+
+def test_a_trial_of_dear_starts_makes_one(monkeypatch):
+    """And expects of exchanges what they usually take."""
+    snippets = ["river water flood", "money loan account"] * 10
+    times, model = [0, 1] * 10, DiSCSenseModel(2, random_state=0)
+    measured = model.estimate_cost(snippets, times=times)
+    monkeypatch.setattr("skbayesembed.senses.starts._DEAR", -1.0)
+    expected = model.estimate_cost(snippets, times=times)
+    assert [part.name for part in expected.parts] == [part.name for part in measured.parts]
+    assert all(part.cpu_seconds > 0 for part in expected.parts)
