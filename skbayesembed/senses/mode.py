@@ -15,8 +15,8 @@ from .model import SenseModel, permuted
 from .regroupings import led_further, regrouped
 
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
-_POWERS = np.geomspace(0.1, 1.0, 20)
-_MOVES, _SETTLING = 8, 40
+POWERS = np.geomspace(0.1, 1.0, 20)
+_MOVES, SETTLING = 8, 40
 # A start is annealed on so many snippets at most; all of them join where it settles.
 ANNEALED = 10_000
 # First step size of a start, in coordinates whose scale is one; adapted from the first move on.
@@ -101,17 +101,23 @@ class Mode:
             part.update(permuted(part, order))
 
 
-def annealed(data, n_senses, prior, rng):
+def moves_of_start(powers=POWERS, settling=SETTLING):
+    """Moves of a start through so many ``powers`` of the likelihood."""
+    return len(powers) * _MOVES + settling
+
+
+def annealed(data, n_senses, prior, rng, powers=POWERS, settling=SETTLING):
     """One start: a draw of the prior, taken through rising powers of the likelihood.
 
-    Of many snippets, a part takes it there: modes stand apart long before all are seen.
+    Of many snippets, a part takes it there: modes stand apart long before all are seen. A trial
+    takes fewer powers, and fewer moves to settle.
 
     Returns
     -------
     Mode
     """
     arrays, step, some = None, FIRST_STEP, data.some(ANNEALED, rng)
-    for power in _POWERS:
+    for power in powers:
         model = SenseModel(some, n_senses, prior, power=power)
         theta = model.init(rng) if arrays is None else model.pack(arrays)
         walker = Walker(model, rng, theta, step, HURRIED)
@@ -124,7 +130,7 @@ def annealed(data, n_senses, prior, rng):
         walker = Walker(model, rng, model.pack(arrays), step, HURRIED)
     else:
         walker.enter(model.pack(arrays))
-    arrays, weights, density = settled(walker, _SETTLING)
+    arrays, weights, density = settled(walker, settling)
     return Mode(arrays, weights, 1, log_density=density)
 
 
@@ -134,12 +140,12 @@ def rejoined(mode, data, n_senses, prior, rng, tries=TRIES):
     of_some = Exchanging(some, n_senses, prior, rng, HURRIED)
     found = mode.arrays, mode.weights, mode.log_density
     if some is not data:
-        found = of_some.settled(mode.arrays, _SETTLING)
+        found = of_some.settled(mode.arrays, SETTLING)
     new = of_some.improved(found, tries)
     if new is found or similarity(found[1], new[1], of_some.model.binding) > SAME:
         return None
     if some is not data:
-        new = Exchanging(data, n_senses, prior, rng, HURRIED).settled(new[0], _SETTLING)
+        new = Exchanging(data, n_senses, prior, rng, HURRIED).settled(new[0], SETTLING)
     return led_to(new)
 
 

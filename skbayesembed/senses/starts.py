@@ -27,12 +27,14 @@ from .mode import (
     BESIDE,
     FIRST_STEP,
     HURRIED,
+    POWERS,
     ROUNDS,
     annealed,
     around,
     explore,
     led_on,
     led_to,
+    moves_of_start,
     regroup,
     rejoined,
     weigh,
@@ -63,9 +65,10 @@ _FAR, _ROUNDS_BESIDE = 30.0, 8
 _IDENTICAL = 0.97
 # Where their seeds begin.
 _JOINTS = 2**20
-# CPU seconds of a start from which on a trial makes no exchange, and the share of them that one
-# takes: .20 to .31 in simulated data of 4 to 230 periods. Moves that it makes within the mode then.
-_DEAR, _SHARE, _FEWEST_MOVES = 10.0, 0.25, 10
+# CPU seconds of a start from which on a trial makes a part of one and no exchange, and the share of
+# them that an exchange takes: .20 to .31 in simulated data of 4 to 230 periods. Moves that it makes
+# to settle then, and within the mode.
+_DEAR, _SHARE, _FEWEST_MOVES = 10.0, 0.25, 4
 
 
 def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0):
@@ -369,11 +372,15 @@ def _try_search(trial, given, rngs, n_starts, n_jobs):
     with trial.loop(), OneBlasThread():
         # the first move compiles
         model = SenseModel(*given)
-        Walker(model, rngs[0], model.init(rngs[0]), FIRST_STEP).move()
+        walker = Walker(model, rngs[0], model.init(rngs[0]), FIRST_STEP)
+        walker.move()
         begun = trial.clock()
-        mode = annealed(*given, rngs[0])
-        start = trial.clock() - begun
-        dear = start > _DEAR
+        walker.move()
+        dear = (trial.clock() - begun) * moves_of_start() > _DEAR
+        taken = (POWERS[-1:], _FEWEST_MOVES) if dear else ()
+        begun = trial.clock()
+        mode = annealed(*given, rngs[0], *taken)
+        start = (trial.clock() - begun) * moves_of_start() / moves_of_start(*taken)
         if dear:
             attempt = _SHARE * start
         elif expected[0].joints:

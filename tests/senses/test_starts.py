@@ -240,7 +240,7 @@ def test_starts_take_a_bounded_number_of_gradients(monkeypatch):
     seed = np.random.SeedSequence(0)
     modes = starts.find_modes(data, 2, ModelPrior(), seed, n_starts=1)
     assert np.isfinite(modes[0].weights).all()
-    moves = single._POWERS.size * single._MOVES + single._SETTLING + sum(single.ROUNDS)
+    moves = single.moves_of_start() + sum(single.ROUNDS)
     assert len(calls) < 1.5 * 2**OPTIONS.max_depth * moves
 
 
