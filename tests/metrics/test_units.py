@@ -96,3 +96,12 @@ def test_what_is_refused():
         score_units(MODEL, TEXTS, UNITS, cv=9)
     with pytest.raises(ValueError, match="times must be one for each"):
         score_units(MODEL, TEXTS, UNITS, times=[1])
+
+
+def test_the_first_fit_says_how_long_it_took(monkeypatch, capsys):
+    """Once, so that those who wait know how long the others take."""
+    monkeypatch.setattr("skbayesembed.metrics.units._BRIEF", -1.0)
+    texts, model = ["the cat sat", "a dog sat"] * 6, BayesianSGNS(2, solver="map", min_count=1)
+    score_units(model.set_params(random_state=0), texts, np.arange(12) // 2, cv=3)
+    told = capsys.readouterr().err
+    assert told.count("score_units: the first of 3 fits took") == 1
