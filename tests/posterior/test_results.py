@@ -84,7 +84,7 @@ def test_scores_of_left_out_pairs_are_readable():
               "n_observations": 256504.0, "good_k": 0.596, "bad_share": 0.0312}  # fmt: skip
     _, _, row, note = repr(titled("PSIS-LOO", **scores)).splitlines()
     assert row.split() == ["-172720.0", "93.7", "812.3", "277.0", "256504", "0.60", "0.031"]
-    assert note.startswith("(good_k: where an observation's Pareto k is above it")
+    assert note.startswith("(where an observation's Pareto k is above good_k")
 
 
 def test_it_prints_without_draws():
