@@ -73,7 +73,7 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
             else "draws=0) keeps none of the draws, which take most of it"
         )
         advice = (
-            f"save(path, {kept}: means of vectors stay, and what needs draws is refused (intervals "
+            f"save(path, {kept}: posterior means stay, and what needs draws is refused (intervals "
             f"of the posterior, score{_of_new(estimator)})"
         )
     elif getattr(estimator, "_sampling", None) is not None:
