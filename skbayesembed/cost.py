@@ -268,9 +268,7 @@ class _Told:
     def _tell(self):
         if self._ended.wait(_PATIENCE):
             return
-        if self._note not in _NOTED:
-            _NOTED.add(self._note)
-            note_user(self._note)
+        _note_once(self._note)
         while not self._ended.wait(_BETWEEN):
             gone, compiled = time.monotonic() - self._begun, self._compiling.cpu_seconds
             of_it = f", of these {compiled:.0f} s of {_COMPILED}" if compiled >= 1.0 else ""
@@ -350,9 +348,15 @@ def _advice(training):
 def _note_on_advice(training):
     """Tell it before a fit or a trial, which may take long itself; once in a process."""
     text = _advice(training)
-    if text and text not in _NOTED:
+    if text:
+        _note_once(f"{text}.")
+
+
+def _note_once(text):
+    """A note that a process is told once."""
+    if text not in _NOTED:
         _NOTED.add(text)
-        note_user(f"{text}.")
+        note_user(text)
 
 
 def _note(estimator, training, asked, work):

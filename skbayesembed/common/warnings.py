@@ -63,15 +63,13 @@ def warn_of_parts(parts: Sequence[list[tuple[str, type[Warning]]]], what: str) -
     what : str
         What parts are called, for the number of those that warn.
     """
-    first: dict[Any, tuple[str, type[Warning]]] = {}
-    found: dict[Any, set[int]] = {}
+    # the first of each kind, and which parts have one
+    found: dict[Any, tuple[tuple[str, type[Warning]], set[int]]] = {}
     for i, part in enumerate(parts):
-        for message, category in part:
-            kind = kind_of(message, category)
-            first.setdefault(kind, (message, category))
-            found.setdefault(kind, set()).add(i)
-    for kind, (message, category) in first.items():
-        warn_user(f"{message} (In {len(found[kind])} of {len(parts)} {what}.)", category)
+        for one in part:
+            found.setdefault(kind_of(*one), (one, set()))[1].add(i)
+    for (message, category), places in found.values():
+        warn_user(f"{message} (In {len(places)} of {len(parts)} {what}.)", category)
 
 
 @contextlib.contextmanager

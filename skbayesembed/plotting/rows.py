@@ -203,36 +203,37 @@ _OTHER_SENSES = "pale: senses are others there, or have other numbers (see the t
 def _over_settings(table):
     """Rows of answers; a setting is named once, the own one of many parameters in the note."""
     known = np.flatnonzero(np.isfinite(table.mean))
-    settings, note = list(table.settings), None
+    settings, notes = list(table.settings), []
     own = {settings[i] for i in known if table.own[i] and len(table.params[i]) > 1}
     if len(own) == 1:
         (whole,) = own
-        note = f"own: {whole.removesuffix(' (own)')}"
+        notes.append(f"own: {whole.removesuffix(' (own)')}")
         settings = ["own" if setting == whole else setting for setting in settings]
     labels = []
     groups = np.array([table.settings[i] for i in known], dtype=object)
     for n, i in enumerate(known):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
-    note = "; ".join([*([note] if note else []), *below_figure(table)]) or None
+    notes += below_figure(table)
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
     beside = []
     if table.threshold is not None:
         beside = [("threshold", dashed(".3g")(table.threshold[known]))]
         if table.proba_of == "prob_exceeds":
             beside += [("P(> threshold)", bounded(table.proba[known]))]
-            note = "; ".join(filter(None, (note, _OWN_SCALES)))
+            notes.append(_OWN_SCALES)
     # where the table has a dash there is nothing to draw
     without = np.array([table.verdicts[i] == NO_DATA for i in known], dtype=bool)
     if without.any():
-        note = "; ".join(filter(None, (note, f"no point: {TOO_LITTLE}")))
+        notes.append(f"no point: {TOO_LITTLE}")
     unmixed, others = (_flags(one, known) for one in doubtful(table))
     if unmixed is not None:
-        note = "; ".join(filter(None, (note, "hollow, without interval: chains have not mixed")))
+        notes.append("hollow, without interval: chains have not mixed")
     if others is not None:
-        note = "; ".join(filter(None, (note, _OTHER_SENSES)))
+        notes.append(_OTHER_SENSES)
     mean = np.where(without, np.nan, table.mean[known])
     interval = np.where(without[:, None], np.nan, table.interval[known])
+    note = "; ".join(notes) or None
     return Rows(
         labels, mean, interval, "estimate", table.title, beside, zero, note, unmixed,
         groups=groups if any(table.entries) else None, undecided=others,

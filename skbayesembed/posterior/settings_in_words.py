@@ -107,8 +107,8 @@ class SettingsInWords:
 
     def _mixed(self, rows):
         """Those of some rows whose chains have mixed, and the others; all if none have."""
-        n, sources = len(self.params), self.sources or []
-        unmixed = np.array([is_unmixed(source) for source in sources] or [False] * n, bool)[rows]
+        sources = self.sources or [None] * len(self.params)
+        unmixed = np.array([is_unmixed(sources[row]) for row in rows], bool)
         if self.source is not None or unmixed.all():
             unmixed[:] = False
         return rows[~unmixed], rows[unmixed]
@@ -156,7 +156,6 @@ class SettingsInWords:
 
     def _held(self, rows):
         """Those of some rows that have an interval of the posterior, or of units."""
-        rows, _ = self._mixed(rows)
         return rows[np.isfinite(self.interval[rows]).all(axis=1)]
 
     def _on_sources(self, **options):
