@@ -9,14 +9,17 @@ so that pairs differ. Text is counted in parts, as on several machines, here one
 and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0). With ``--solver vi``
 it approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
 
+Unpacking the text and replacing words take as long as counting. With ``--text FILE`` they are done
+first, before any stage, and stages read that file, an article a line (written if it is not there).
+
 With ``--log FILE`` the search writes a line for each of its iterations: the iteration, evaluations
 of the log density so far, CPU seconds since the fit began, the log density and what was gained. The
 first line names the kernels of BLAS, on which much of the time depends: OpenBLAS has a choice of
 them, which ``OPENBLAS_CORETYPE`` overrides.
 
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
-(reading the text and replacing words are part of both; numba's compilation, of a small fit before,
-of the latter alone).
+(reading the text is part of both, and so is replacing words without ``--text``; numba's
+compilation, of a small fit before, of the latter alone).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ import lzma
 import os
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +75,22 @@ def text_of(path, n_copies):
     yield from articles(path)
     for copy in range(1, n_copies):
         yield from resampled(articles(path), ranked, np.random.default_rng(copy))
+
+
+def read_again(path, documents):
+    """Return a function that yields documents from a file of lines, which is written if need be."""
+    if not path.exists():
+        unfinished = path.with_suffix(".unfinished")
+        with open(unfinished, "w", encoding="utf-8") as lines:
+            lines.writelines(f"{' '.join(tokens)}\n" for tokens in documents)
+        unfinished.rename(path)
+
+    def documents_again():
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                yield line.split()
+
+    return documents_again
 
 
 def in_parts(documents):
@@ -146,6 +166,7 @@ def main():
     parser.add_argument("--solver", choices=["map", "vi"], default="map")
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--text", type=Path)
     parser.add_argument("--log", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -160,13 +181,16 @@ def main():
     }
     if args.iterations:
         compile_kernels(options)
+    documents = partial(text_of, path, args.copies)
+    if args.text is not None:
+        documents = read_again(args.text, documents())
     stages = Stages()
     vocabulary = sum(
         build_vocabulary(part, min_count=1, max_features=args.words)
-        for part in in_parts(text_of(path, args.copies))
+        for part in in_parts(documents())
     )
     stages.end("vocabulary")
-    shard = sum(count_pairs(part, vocabulary) for part in in_parts(text_of(path, args.copies)))
+    shard = sum(count_pairs(part, vocabulary) for part in in_parts(documents()))
     stages.end("counts")
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
     if args.iterations == 0:

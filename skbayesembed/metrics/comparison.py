@@ -245,7 +245,7 @@ class Comparison(Table):
         if not self.reliable.all():
             parts.append(
                 f"not reliable: {_listed(self.names[~self.reliable])} ({self._reasons()}); use "
-                "score_units, which holds out units"
+                "score_units, which holds out units, or score on observations held out"
             )
         whose = {_WITHHELD[1]: self._unmixed(), _WITHHELD[2]: self._n_modes() > 1}
         for name, holds in whose.items():

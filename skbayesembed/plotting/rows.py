@@ -8,13 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..corpus.design import INTERCEPT
-from ..posterior.cells import both_amounts, bounded, cut_lists, dashed, in_figure, p_values
-from ..posterior.deciding import NO_DATA
+from ..posterior.cells import (
+    both_amounts,
+    bounded,
+    cut_list,
+    cut_lists,
+    dashed,
+    in_figure,
+    p_values,
+)
+from ..posterior.deciding import NO_DATA, note_on_draws
 from ..posterior.naming import named
 from ..posterior.over_settings import below_figure, doubtful
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
 from ..sgns.neighbours import note_of_figure
+from ..sgns.questions.verdicts import only_probably_nearest
 from .labels import topic_labels
 
 
@@ -77,6 +86,24 @@ def _nearer(table):
         [(head, bounded(table.prob_nearest))],
         _zero_within(table),
     )
+
+
+def _which_is_nearest(table):
+    """The verdict of a table of `nearer` below its figure; None where there is none."""
+    if table.verdict == "not decided":
+        return "not decided which is nearest"
+    if table.verdict != "nearest":
+        return None
+    probably = "probably " if only_probably_nearest(table, table.verdict) else ""
+    return f"{probably}nearest: {cut_list(table.words[0])}"
+
+
+def _on_draws(result):
+    """What verdicts hang on, below the figure of an answer; None where there is nothing to say."""
+    if "verdict" not in result:
+        return None
+    value, what = (result["threshold"], "the threshold") if "threshold" in result else (0.0, "zero")
+    return "; ".join(note[1:-1] for note in note_on_draws(result, value, what)) or None
 
 
 def _analogies(table):
@@ -289,6 +316,8 @@ def rows_of(result: Any) -> Rows:
         note = note_of_figure(result) if looked_for else None
         if hasattr(result, "prob_exceeds"):
             note = f"dashed: the threshold, {result.threshold:.3g}"
+        if hasattr(result, "prob_nearest"):
+            note = _which_is_nearest(result)
         few = getattr(result, "few_pairs", None)
         return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
     kind = _OTHERS.get(type(result).__name__)
@@ -304,7 +333,8 @@ def rows_of(result: Any) -> Rows:
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
             zero = 0.0 if _SIGNED & set(result) else None
-            return Rows(names, mean, interval, title, None, zero=zero, few=few)
+            note = _on_draws(result)
+            return Rows(names, mean, interval, title, None, zero=zero, note=note, few=few)
     raise TypeError(
         "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
         "of effects or of topics (effects, topic_info), or an answer with one row for each of some "

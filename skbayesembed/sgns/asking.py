@@ -90,8 +90,8 @@ class AskingMixin:
             ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
             if an answer over time has too little text: fewer than 10 uses of a word
             in a period, or fewer than 3 units with it (``few_pairs``, see
-            `DynamicSGNS.similarity_change`). ``sentence`` states a single difference in words, to
-            be copied.
+            `DynamicSGNS.similarity_change`). ``sentence`` states the difference in words, or all
+            of several, to be copied.
 
         Raises
         ------

@@ -13,6 +13,7 @@ from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regre
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.cells import bounded
 from skbayesembed.posterior.over_settings import OverSettings
+from skbayesembed.posterior.results import About, Result
 from tests.plotting.conftest import WORDS, plt
 
 
@@ -125,6 +126,18 @@ def test_words_held_against_a_word(by_units):
     display = plotting.NearerDisplay.from_estimator(by_units, "ant", others)
     table = by_units.nearer("ant", others)
     check(display, table.words, table.mean, table.interval)
+    said = {"not decided": "not decided which is nearest"}
+    said["nearest"] = f"nearest: {display.ax_.get_yticklabels()[0].get_text()}"
+    assert display.note_.removeprefix("probably ") == said[table.verdict]
+
+
+def test_a_verdict_that_other_draws_may_change_is_noted():
+    """An end of the interval within two of its Monte Carlo errors of zero."""
+    for error, noted in ((0.02, True), (0.001, False)):
+        errors, entries = np.array([error, error]), {"verdict": "rose", "prob_increase": 0.97}
+        entries |= {"mean": 0.2, "interval": np.array([0.01, 0.4]), "interval_mcse": errors}
+        display = plotting.ForestDisplay.from_result(Result(entries, About("change", prob=0.9)))
+        assert ("may change with other draws" in display.note_) == noted
 
 
 def test_projections_have_a_line_at_zero(by_units):

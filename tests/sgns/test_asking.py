@@ -278,7 +278,15 @@ def test_nearer_of_two_is_the_contrast(fitted):
     alone = fitted.nearer("w00", ["w01"])
     assert alone.verdict is None and alone.sentence is None
     by_default = fitted.contrast(fitted.cooccurrence_proba([("w00", "w01"), ("w00", "w02")]), first)
-    assert by_default.verdict.shape == (2,) and "sentence" not in by_default
+    assert by_default.verdict.shape == (2,)
+    told = by_default.sentence
+    assert told.startswith("The difference between ") and told.endswith(".")
+    values = [f"{mean:+.2f} (90% interval " for mean in by_default.mean]
+    places = [told.find(value) for value in values]
+    assert 0 < places[0] < places[1], told
+    for verdict in set(by_default.verdict):
+        said = "it is not decided which is larger" if verdict == "not decided" else verdict
+        assert f"{said} for " in told, told
 
 
 def test_tables_in_words(fitted):

@@ -116,7 +116,7 @@ class Awaited:
         # the first ones take longest
         each = seconds_of_each(self._reports)
         left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
-        return f"{text}, time left {left}"
+        return f"{text}, left of this step {left}"
 
     def _gone(self):
         """Processor time so far."""
@@ -138,6 +138,8 @@ class Awaited:
     def _say(self, text):
         """A line, and what all will take; where none were asked for, only of long waits."""
         now = time.monotonic()
+        # the line is about one of the steps
+        text = text.replace(", time left", ", left of this step")
         if self._expected > 1:
             text += f" (processor time for all: {self._of_all()})"
         if self.verbose:

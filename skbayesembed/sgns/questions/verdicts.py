@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ...posterior.cells import number
@@ -17,6 +19,13 @@ from ...posterior.deciding import (
 from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
 
+# Verdicts of several differences as clauses.
+_SAID = {
+    NO_DATA: "there are too few data",
+    "not decided": "it is not decided which is larger",
+    NOT_MIXED: "it is not known which is larger",
+    SAME: "both are the same by construction",
+}
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
     f"uses, or {FEW_UNITS} units with it"
@@ -58,8 +67,8 @@ def sum_up(found, first, second, few=False, ends=None, signed=False):
     -------
     Answer
         ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"``,
-        ``"the same"``, ``"not mixed"`` or ``"no data"`` (none of a point estimate), and of a single
-        difference the ``sentence``.
+        ``"the same"``, ``"not mixed"`` or ``"no data"`` (none of a point estimate), and the
+        ``sentence``; of several differences it has each.
     """
     if found.source != "point":
         verdict = side_of_zero(found.interval, "larger", "smaller")
@@ -68,14 +77,37 @@ def sum_up(found, first, second, few=False, ends=None, signed=False):
         verdict = np.where(_are_same(found), SAME, verdict)
         found.verdict = np.where(few | np.isnan(found.mean), NO_DATA, verdict)[()]
         found._noting(*note_on_draws(found))
+    first = f"the {first}" if first else "the first answer"
+    second = f"the {second}" if second else "the second"
     if np.ndim(found.mean):
+        found.sentence = _sentence_of_several(found, first, second)
         return found
     if "verdict" in found:
         found.verdict = str(found.verdict)
-    first = f"the {first}" if first else "the first answer"
-    second = f"the {second}" if second else "the second"
     found.sentence = _sentence(found, first, second, ends, signed)
     return found
+
+
+def _sentence_of_several(found, first, second):
+    """All differences in one text, and where each verdict holds."""
+    names = [str(name) for name in found.axes]
+    where = "in" if names in (["period"], ["periods"]) else "for"
+    labels = [" and ".join(map(str, row)) for row in itertools.product(*found.axes.values())]
+    mean, interval = np.ravel(found.mean), np.reshape(found.interval, (-1, 2))
+    verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
+    values, rows = [], {}
+    for label, one, ends, verdict in zip(labels, mean, interval, verdicts, strict=True):
+        if verdict != NO_DATA:
+            value = estimate({"mean": one, "interval": ends}, found.source, found.prob, "+")
+            values.append(f"{value} {where} {label}")
+        if verdict:
+            rows.setdefault(verdict, []).append(label)
+    parts = [f"{_SAID.get(v, v)} {where} {joined(of)}" for v, of in rows.items()]
+    text = f"The difference between {first} and {_that_of(first, second)} is "
+    text = "; ".join([text + joined(values or ["not known"]), *parts])
+    units = np.ravel(found.get("n_units", np.inf))
+    fewest = np.nanmin(units) if np.isfinite(units).any() else np.inf
+    return ended(text, found.source, fewest, found, several=len(values) > 1)
 
 
 def _are_same(found):

@@ -35,8 +35,8 @@ def test_the_first_part_tells_no_rate(capsys):
     for done in (16, 32, 48):
         awaited.solved(done, 48)
     first, second, last = capsys.readouterr().out.splitlines()
-    assert first.endswith("33 % of 48 deviations, 0 s, time left not known yet")
-    assert second.endswith("66 % of 48 deviations, 0 s, time left 0 s")
+    assert first.endswith("33 % of 48 deviations, 0 s, left of this step not known yet")
+    assert second.endswith("66 % of 48 deviations, 0 s, left of this step 0 s")
     assert last.endswith("100 % of 48 deviations, 0 s")
 
 
@@ -85,10 +85,10 @@ def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
     for step in ("1 of 3: mode, search", "2 of 3: ", "3 of 3: mode 1 of 2, search"):
         assert any(step in line for line in lines)
     if verbose:
-        assert "2 steps, usually some 30, 5 s, time left about 70 s (" in lines[0]
+        assert "2 steps, usually some 30, 5 s, left of this step about 70 s (" in lines[0]
         assert "32 steps, past the usual 30, 80 s (" in next(x for x in lines if "32 steps" in x)
         line = next(x for x in lines if " 0 % of 32" in x)
-        assert "0 % of 32 deviations, 20 s, time left not known yet (" in line
+        assert "0 % of 32 deviations, 20 s, left of this step not known yet (" in line
 
 
 def test_an_expectation_that_is_exceeded_is_revised(clock, monkeypatch, capsys):
