@@ -285,8 +285,9 @@ def test_nearer_of_two_is_the_contrast(fitted):
     places = [told.find(value) for value in values]
     assert 0 < places[0] < places[1], told
     for verdict in set(by_default.verdict):
-        said = "it is not decided which is larger" if verdict == "not decided" else verdict
-        assert f"{said} for " in told, told
+        said = "it is not decided which is larger for "
+        said = said if verdict == "not decided" else f"{verdict} for "
+        assert said in told, told
 
 
 def test_tables_in_words(fitted):

@@ -24,7 +24,7 @@ _SAID = {
     NO_DATA: "there are too few data",
     "not decided": "it is not decided which is larger",
     NOT_MIXED: "it is not known which is larger",
-    SAME: "both are the same by construction",
+    SAME: "it is zero by construction",
 }
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
@@ -97,14 +97,17 @@ def _sentence_of_several(found, first, second):
     verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
     values, rows = [], {}
     for label, one, ends, verdict in zip(labels, mean, interval, verdicts, strict=True):
-        if verdict != NO_DATA:
+        if verdict not in (NO_DATA, SAME):
             value = estimate({"mean": one, "interval": ends}, found.source, found.prob, "+")
             values.append(f"{value} {where} {label}")
         if verdict:
             rows.setdefault(verdict, []).append(label)
-    parts = [f"{_SAID.get(v, v)} {where} {joined(of)}" for v, of in rows.items()]
-    text = f"The difference between {first} and {_that_of(first, second)} is "
-    text = "; ".join([text + joined(values or ["not known"]), *parts])
+    said = {v: _SAID.get(v, f"the first is {v}") for v in rows}
+    parts = [f"{said[v]} {where} {joined(of)}" for v, of in rows.items()]
+    text = f"The difference between {first} and {_that_of(first, second)}"
+    text = "; ".join([f"{text} is {joined(values)}" if values else text, *parts])
+    if not values:
+        text = text.replace("; ", ": ", 1)
     units = np.ravel(found.get("n_units", np.inf))
     fewest = np.nanmin(units) if np.isfinite(units).any() else np.inf
     return ended(text, found.source, fewest, found, several=len(values) > 1)
