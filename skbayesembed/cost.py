@@ -178,7 +178,7 @@ class Cost(Table):
             )
         notes += [f"({self.advice})"] if self.advice else []
         idle = effective_n_jobs(-1) - self.n_jobs
-        if idle > 0 and self.seconds > _WORTH_THREADS:
+        if idle > 0 and self.seconds > _WORTH_THREADS and self.busy <= _BUSY:
             idle_ones = "one processor" if idle == 1 else f"{idle} processors"
             notes.append(f"({idle_ones} would be idle; try n_jobs=-1)")
         return notes

@@ -18,7 +18,7 @@ PAGES = {
     "index": (),
     "user_guide/sgns": (),
     "user_guide/dynamic": ("0.975",),
-    "user_guide/senses": ("1.05", "1.13"),
+    "user_guide/senses": ("1.05", "1.13", "0.95"),
     "user_guide/topics": (),
     "user_guide/uncertainty": (),
 }

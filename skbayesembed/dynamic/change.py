@@ -20,7 +20,15 @@ from ..sgns.word_tables import units_columns, units_notes
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .seen import words_too_few
 from .vectors import places_of
-from .verdicts import LEAST_KNOWN, called, note_on_settings, notes_on_uses, settings_of
+from .verdicts import (
+    LEAST_KNOWN,
+    called,
+    note_on_expected,
+    note_on_settings,
+    notes_on_uses,
+    sentence_on_changes,
+    settings_of,
+)
 
 # A probability from which on a change is sure, whatever is known of the move.
 _SURE = 0.9
@@ -165,6 +173,8 @@ class Changes(Table):
         word makes (``pairs_of_use``; None if not known).
     of_units, units_name
         As in `Neighbours`.
+    sentence : str
+        The first words, and how many are expected to have changed, to be copied.
 
     Examples
     --------
@@ -196,8 +206,18 @@ class Changes(Table):
     of_units: int | None = None
     units_name: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        """The first words, and how many are expected to have changed, to be copied."""
+        return sentence_on_changes(self)
+
     def _notes(self):
-        return super()._notes() + units_notes(self) + self._notes_on_known()
+        return [
+            *note_on_expected(self),
+            *super()._notes(),
+            *units_notes(self),
+            *self._notes_on_known(),
+        ]
 
     def _notes_on_known(self):
         """A note on words that have surely changed although next to nothing is ``known``."""

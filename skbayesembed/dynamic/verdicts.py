@@ -24,11 +24,11 @@ from .seen import amount_of
 LEAST_KNOWN = 0.1
 # Of the cosine of a word with itself in another period.
 _BELOW_ONE = (
-    "it is below 1 for words that have not changed, too, the more so the less is known of them, "
-    "and does not show a change"
+    "this cosine is below 1 for words that have not changed, too, and the lower the less is known "
+    "of them, so a value below 1 does not show a change"
 )
-# Periods that texts on several name.
-_NAMED = 5
+# Periods that texts on several name, and words that one on the most changed has.
+_NAMED, _FIRST = 5, 3
 # Below a table with a threshold.
 NEED_NONE = (
     "(the verdict depends on the threshold; self_similarity, and similarity_change with another "
@@ -175,6 +175,44 @@ def sentence_on_drift(found, kind, word, periods, learned):
     if np.isfinite(found.typical):
         parts.append(f"The mean vector of the median word moved by {found.typical:.2f}")
     return _ended(parts, found, periods)
+
+
+def note_on_expected(table):
+    """Line below a table of changes: how many are expected to be true; none of a point or none."""
+    n = len(table.words)
+    if table.source == "point" or n < 2:
+        return []
+    return [f"(of these {n}, {_expected(table)} to have moved by more than the threshold)"]
+
+
+def _expected(table):
+    expected = float(table.prob_exceeds.sum())
+    about = f"about {expected:.1f} are" if expected >= 0.05 else "fewer than 0.1 are"
+    return f"{about} expected"
+
+
+def sentence_on_changes(table):
+    """What `most_changed` found, to be copied: the first words, and how many are expected."""
+    n, (start, end) = len(table.words), table.periods
+    far = f"by more than {table.threshold:.2f} ({called(table.distance)} distance)"
+    if n == 0:
+        return f"No word has enough text in {start} and {end} to say whether it moved {far}."
+    point = table.source == "point"
+    first = []
+    for i in range(min(n, _FIRST)):
+        one = {"mean": table.mean[i], "interval": table.interval[i]}
+        value = estimate(one, table.source, table.prob)
+        proba = "" if point else f", {chance(table.prob_exceeds[i])}"
+        first.append(f"{str(table.words[i])!r} by {value}{proba}")
+    surely = "moved furthest" if point else f"most surely moved {far}"
+    words = "word that" if len(first) == 1 else "words that"
+    text = f"Between {start} and {end}, the {words} {surely} are {joined(first)}"
+    if not point:
+        if table.prob_exceeds[0] < 0.5:
+            text = f"Of no word is it more likely than not that it moved {far}. {text}"
+        if n > 1:
+            text += f"; of the {n} words shown, {_expected(table)} to have moved so far"
+    return ended(text, table.source, found=table, several=len(first) > 1)
 
 
 def sentence_on_change(found, similarity, periods):

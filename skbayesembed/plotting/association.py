@@ -204,7 +204,7 @@ class WEATDisplay(Display):
         lines = [found.title, interval_label(found.prob, found.source, found=found)]
         if found.source != "point":
             lines.append("interval: these words; p: other splits of them")
-        lines += [f"hollow: {TOO_LITTLE},\nwhat the prior makes of others"] * few
+        lines += [f"hollow: {TOO_LITTLE},\ninferred from others"] * few
         axes.set_xlabel("\n".join(lines))
         axes.set_title(
             f"one-sided {p_value(found.p_value)} over {found.n_splits:,} splits", loc="left"

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label, where_few
+from ..sgns.questions.verdicts import few_pairs
 from .canvas import Display, can, curves, labelled, legend_above
 from .labels import called, label_times, wrapped
-from .marks import band
+from .marks import band, reference
 
 # Inches, without and for each line of the legend.
 _HEIGHT, _LINE = 2.1, 0.1
@@ -29,7 +30,7 @@ class DriftDisplay(Display):
     Parameters
     ----------
     answers : mapping of str to Answer
-        Answers of ``similarity`` or ``self_similarity``, by label.
+        Answers of ``similarity`` or ``self_similarity``, or each the ``contrast`` of two, by label.
 
     Attributes
     ----------
@@ -173,7 +174,27 @@ class DriftDisplay(Display):
         (where,) = where if len(where) == 1 else {""}
         if where:
             return f"hollow: too little text in {where}"
-        return "hollow: too little text of a word, what the prior makes of other periods"
+        return "hollow: too little text of a word here, inferred from other periods"
+
+    def _are_differences(self):
+        """Whether answers are differences; ValueError where they are not all about periods."""
+        kinds = set()
+        for label, answer in labelled(self.answers).items():
+            of_periods = isinstance(answer, Mapping) and "times" in answer
+            if not of_periods or np.ndim(answer.mean) != 1:
+                about = f" about {list(answer.axes)}" if hasattr(answer, "axes") else ""
+                raise ValueError(
+                    f"answers[{label!r}] must have one number for each of several periods, such as "
+                    "an answer of similarity of a DynamicSGNS, or a contrast of two, got "
+                    f"{type(answer).__name__}{about}."
+                )
+            kinds.add("prob_positive" in answer)
+        if len(kinds) > 1:
+            raise ValueError(
+                "answers must be all similarities or all contrasts of two, got both: draw them in "
+                "two figures."
+            )
+        return kinds == {True}
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -189,7 +210,7 @@ class DriftDisplay(Display):
         Raises
         ------
         ValueError
-            If the answers are not about periods.
+            If the answers are not about periods, or some are differences and others are not.
 
         Examples
         --------
@@ -205,21 +226,14 @@ class DriftDisplay(Display):
         >>> display.plot().ax_.get_ylabel()
         'cosine'
         """
-        for label, answer in labelled(self.answers).items():
-            of_periods = isinstance(answer, Mapping) and "times" in answer
-            if not of_periods or np.ndim(answer.mean) != 1:
-                about = f" about {list(answer.axes)}" if hasattr(answer, "axes") else ""
-                raise ValueError(
-                    f"answers[{label!r}] must be about periods, as those of similarity of a "
-                    f"DynamicSGNS, got {type(answer).__name__}{about}."
-                )
+        differences = self._are_differences()
         labels = [wrapped(str(label), _LETTERS) for label in self.answers]
         lines = sum(1 + label.count("\n") for label in labels)
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
         shown = zip(labels, self.answers.values(), curves(), strict=False)
         for label, found, (color, line, marker) in shown:
-            few = np.broadcast_to(found.get("few_pairs", False), np.shape(found.mean))
+            few = np.broadcast_to(few_pairs(found), np.shape(found.mean))
             look = {"color": color, "line": line, "marker": marker, "label": label}
             look |= {"source": found.source, "seen": ~few}
             made = band(axes, found.times, found.mean, found.interval, **look)
@@ -233,7 +247,9 @@ class DriftDisplay(Display):
         if self.hollow_:
             look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
             axes.plot([], [], "o:", label=wrapped(self._too_little(), _LETTERS), **look)
-        axes.set_ylabel("cosine")
+        axes.set_ylabel("difference of cosines" if differences else "cosine")
+        if differences:
+            reference(axes, 0.0, axis="y")
         label_times(axes, found.times)
         legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)
         return self._close()

@@ -182,7 +182,7 @@ class ForestDisplay(Display):
         """What is to be known of the rows, a list of texts."""
         notes = [] if rows.note is None else [rows.note]
         if rows.few is not None and rows.few.any():
-            notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
+            notes.append(f"hollow: {TOO_LITTLE}, inferred from others")
         return notes
 
     def _label(self, rows, notes):

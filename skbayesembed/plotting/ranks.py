@@ -44,10 +44,10 @@ class RankDisplay(ChainsDisplay):
     ranks in a bin without replacement, so that the count of one chain is hypergeometric where draws
     are independent. Autocorrelated draws scatter more, and the band is wider by the square root of
     how many of them are worth an independent one: of being in a bin, within chains, in the mean
-    over bins. Of chains so slow that the draws of one are worth fewer than 50 more is outside, and
-    the label has no share. As counts are whole numbers, the share is not exactly 90 %; the label
-    has it. Where all draws of an entry are worth fewer than 100, the label says how many: lines
-    inside so wide a band do not show that chains have mixed.
+    over bins. If the draws of a chain are worth fewer than 50 independent ones, more bins are
+    outside, and the label gives no share. As counts are whole numbers, the share is not exactly
+    90 %; the label has it. Where all draws of an entry are worth fewer than 100, the label says how
+    many: lines inside so wide a band do not show that chains have mixed.
 
     The shares of all chains in a bin have the mean 1. So with two chains each line is the mirror
     image of the other by construction, which says nothing about mixing; a line below the figure

@@ -225,10 +225,18 @@ def _single(label, answer):
         )
     if not hasattr(answer, "draws") or np.size(answer.mean) != 1:
         raise ValueError(
-            f"answers[{label!r}] must be a single answer of a method as similarity, got "
-            f"{answer!r}. Pass a dict of labels and answers: {{'god and law': answer}}."
+            f"answers[{label!r}] must be a single number with its draws, such as an answer of "
+            f"similarity, got {_in_brief(answer)}. Pass a dict of labels and answers: "
+            "{'god and law': answer}."
         )
     return float(np.ravel(answer.mean)[0]), np.reshape(answer.interval, 2), np.ravel(answer.draws)
+
+
+def _in_brief(answer):
+    """What was given, in a few words."""
+    if not hasattr(answer, "axes"):
+        return repr(answer) if isinstance(answer, str | int | float) else type(answer).__name__
+    return f"{np.size(answer.mean)} numbers, by {' and '.join(answer.axes)}"
 
 
 def checked_pairs(pairs):

@@ -251,11 +251,11 @@ class SettingsInWords:
         counted = f", 'probably {held}' counted as the same" * bool(only.any() and not only.all())
         if found.size == 1:
             return f"{called} is the same in {_all(rows.size, 'setting')}{counted}"
+        becomes = _becomes(values, ~alike, probable)
         if own.size and rows.size == 2:
-            return f"{called} {_becomes(values[~alike])} in the other setting"
+            return f"{called} {becomes} in the other setting"
         of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
-        changes = f"{_becomes(values[~alike])} in {np.count_nonzero(~alike)} of {of} settings"
-        return f"{called} {changes}{counted}"
+        return f"{called} {becomes} in {np.count_nonzero(~alike)} of {of} settings{counted}"
 
 
 def _in_order(values):
@@ -284,11 +284,16 @@ def _shown(value):
     return number(value, ".3f")
 
 
-def _becomes(values):
+def _becomes(values, which, probable=None):
     """What a sign or a verdict is elsewhere, of verdicts to what it changes."""
     if values.dtype.kind != "U":
         return "changes"
-    return f"changes to {joined([repr(str(v)) for v in dict.fromkeys(values.tolist())], 'or')}"
+    only = np.zeros(which.shape, bool) if probable is None else probable
+    said = [
+        repr(f"{'probably ' * bool(only[which & (values == value)].all())}{value}")
+        for value in dict.fromkeys(values[which].tolist())
+    ]
+    return f"changes to {joined(said, 'or')}"
 
 
 def _all(n, what):

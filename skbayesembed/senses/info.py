@@ -10,7 +10,7 @@ from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
 from ..posterior.cells import first_printed
 from ..posterior.naming import given_names, named
-from ..posterior.sources import note_on_means, source_of
+from ..posterior.sources import name_of_units, note_on_means, source_of, units_called
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
@@ -25,8 +25,8 @@ _CHANGED = (
 
 # Below tables of fits with units.
 _OF_ALL = (
-    "(share: mean over all units that there might be; of snippets: share of the training snippets, "
-    "of those units that were seen)"
+    "(share: mean over all {0} that there might be; of snippets: share of the training snippets, "
+    "of those {0} that were seen)"
 )
 
 
@@ -64,6 +64,8 @@ class SenseTable(Table):
     of_snippets : ndarray of shape (n_senses,) or None
         If ``fit`` was given units: posterior mean of the sense's share of the training snippets,
         in the units seen.
+    units_name : str or None
+        Name of the column of units, if it has one.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class SenseTable(Table):
     n_draws: int
     names: np.ndarray | None = None
     of_snippets: np.ndarray | None = None
+    units_name: str | None = None
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
@@ -115,7 +118,11 @@ class SenseTable(Table):
         return [
             f"({100 * self.prob:g} % intervals of the share; overlap: of its words with those of "
             "the nearest sense; lasting: overlap of its words in the first and last period)",
-            *([_OF_ALL] if self.of_snippets is not None else []),
+            *(
+                [_OF_ALL.format(units_called(self.units_name))]
+                if self.of_snippets is not None
+                else []
+            ),
             *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
             *note_on_means(self.share, self.interval),
@@ -166,6 +173,7 @@ def sense_info(estimator, n, prob):
         len(shares),
         given_names(estimator.posterior_, "sense"),
         _shares_of_snippets(estimator, cells),
+        name_of_units(estimator),
     )
     return table._resting_on(
         source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)

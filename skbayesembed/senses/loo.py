@@ -125,8 +125,8 @@ def waic(estimator, places, labels):
     if large.any():
         warn_user(
             f"{100 * large.mean():.2g} % of the snippets have a log density of posterior variance "
-            f"above {_LARGE_VARIANCE}: their part of WAIC is unreliable. Use loo, which says for "
-            "which snippets it is.",
+            f"above {_LARGE_VARIANCE}, so that their part of WAIC is unreliable: "
+            f"{_instead(estimator)}.",
             UserWarning,
         )
     elpd = lpd - variance

@@ -53,6 +53,8 @@ _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 _REMEMBERED = 40
 # R-hat of prevalences up to which chains that are longer often mix.
 _SLIGHT = 1.1
+# Acceptance of a chain, over the largest of one, below which it stands still for long.
+_STANDING = 0.5
 # Mean length of snippets above which it is worth a word that long ones mix slowly.
 _MANY_WORDS = 200
 # Distance of draws up to which chains are made longer.
@@ -265,8 +267,22 @@ def _of_unmixed(posterior, mixing, of_likelihood=1.0):
         advice += f"chains alone seldom help above {_SLIGHT}"
     return (
         f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
-        f"{beyond(largest, RHAT_LIMIT)}, above {RHAT_LIMIT}. {parts}. {advice}. TraceDisplay shows "
-        f"chains.{within(posterior)}"
+        f"{beyond(largest, RHAT_LIMIT)}, above {RHAT_LIMIT}. {parts}. {_on_acceptance(posterior)}"
+        f"{advice}. TraceDisplay shows chains.{within(posterior)}"
+    )
+
+
+def _on_acceptance(posterior):
+    """What to do where a chain stands still, its steps too long for where it is; else empty."""
+    if "step_size" not in posterior.stats:
+        return ""
+    accepted = posterior.stats["acceptance"].mean(axis=1)
+    if accepted.min() >= _STANDING * accepted.max():
+        return ""
+    return (
+        f"Chain {int(accepted.argmin())} accepted {100 * accepted.min():.0f} % of its moves and "
+        f"chain {int(accepted.argmax())} {100 * accepted.max():.0f} %: steps are too long for "
+        "where it is, so raise target_accept, to 0.95, and warmup before anything else. "
     )
 
 

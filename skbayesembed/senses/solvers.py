@@ -134,8 +134,14 @@ def _describe(place, mode):
     weighed = "" if mass is None else f"log mass {mass.value:.1f} +- {mass.error:.1f}, "
     return (
         f"mode {place} ({100 * mode.share:.3g} % of the posterior, {weighed}mean log likelihood "
-        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s))"
+        f"{mode.log_likelihood:.1f}, {_met_by(mode)})"
     )
+
+
+def _met_by(mode):
+    """How a mode was found."""
+    starts = "1 start" if mode.n_starts == 1 else f"{mode.n_starts} starts"
+    return starts if mode.n_starts else "found from other modes"
 
 
 def _with_power(solve):

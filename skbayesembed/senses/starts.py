@@ -116,7 +116,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             gone = time.monotonic() - begun
             if verbose or gone > _PATIENCE:
                 told = True
-                line = f"{_on_going_on(starts, binding)}, about {duration(gone * BATCH / n)}"
+                line = _on_going_on(starts, binding, duration(gone * BATCH / n))
                 (say_line if verbose else note_user)(line)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
@@ -267,15 +267,15 @@ def _met(starts, binding):
     return share_met_once(modes) < UNSEEN and densest.n_starts > 1
 
 
-def _on_going_on(starts, binding):
-    """A line for those who wait: there are to be more starts."""
+def _on_going_on(starts, binding, more):
+    """A line for those who wait: there are to be more starts, which take so long."""
     modes = _grouped([replace(start) for start in starts], binding)
     met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
     return (
-        f"{len(starts)} of at most {_MOST} starts are in {len(modes)} groups ({met}), and may not "
-        f"have met all modes: {BATCH} more starts. Many small groups are common with three senses "
-        "or more; modes_ shows what they come to, and a warning says if one start alone met the "
-        "heaviest mode"
+        f"{BATCH} more starts for modes, about {more} (chains come after): {len(starts)} of at "
+        f"most {_MOST} ended in {len(modes)} places ({met} of them in each), so that there may be "
+        "modes that none has found. modes_ shows what places come to, and a warning says if one "
+        "start alone found the heaviest mode"
     )
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.deciding import NO_DATA, NOT_MIXED, said_of_draws, surely
-from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
+from ..posterior.sentences import (
+    capital,
+    chance,
+    ended,
+    estimate,
+    interval_in_words,
+    rounded,
+    side_of_zero,
+)
 from ..posterior.sources import (
     FEW_UNITS,
     from_units,
@@ -197,18 +205,33 @@ def on_change_seen(found):
         return ""
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
     (alike,) = rounded([found.seen_alike], "+", 2, 4)
-    where = f" In the {units_called(found.units_name)} seen,"
-    by_snippet = f"{where} by their snippets,"
-    once = f"{where} each counted once, the change is {alike}, outside the interval."
-    once = once if _seen_is_outside(found) else ""
+    units = units_called(found.units_name)
+    where = f" In the {units} seen,"
+    by_snippet = f"{where} with each snippet counted once,"
+    outside = _seen_is_outside(found)
+    once = f"{where} with each of them counted once, the change is {alike}, outside the interval."
+    once = once if outside else ""
+    told = outside or interval is None or found.get("verdict") == NO_DATA
+    few = "" if told else _why_otherwise(found, interval, alike, units)
     if interval is None or verdict in (NO_DATA, found.get("verdict")):
         return once
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f"{by_snippet} the change is {shown}, and its sign is not decided.{once}"
+        return f"{by_snippet} the change is {shown}, and its sign is not decided.{once or few}"
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
-    return f"{by_snippet} it {surely(of)}: the change is {shown}.{once}"
+    return f"{by_snippet} it {surely(of)}: the change is {shown}.{once or few}"
+
+
+def _why_otherwise(found, interval, alike, units):
+    """Why snippets of the units seen may decide what is not decided of others, a sentence."""
+    others = f"the first interval is about {units} as they might be"
+    if interval[0] <= found.seen_alike <= interval[1]:
+        return f" The two differ since {others}."
+    return (
+        f" With each of them counted once, it is {alike}: those with most snippets differ from the "
+        f"rest, and {others}."
+    )
 
 
 def note_on_change_seen(estimator, found):
@@ -265,7 +288,8 @@ def sentence_on_emergence(found):
     period = f"{found.periods[best]} ({chance(found.proba[best])})"
     if never > found.proba[best]:
         title = found.title.removeprefix("first period in which ")
-        text = f"Most probably {title.replace(' is above', ' is never above')} ({chance(never)})"
+        title = capital(title.replace(" is above", " is never above"))
+        text = f"{title} in these periods with {chance(never)}"
         return _on_periods(f"{text}; the likeliest first period is {period}", found)
     surely = "most probably" if found.proba[best] >= 0.5 else "not known: the likeliest is"
     text = f"The {found.title} is {surely} {period}"

@@ -43,10 +43,10 @@ class TopicReadingMixin(WordReadingMixin):
         Returns
         -------
         DocumentTopics
-            Prints as a table, whose last lines say what the intervals rest on and which topics have
-            not mixed. ``mean`` (n_documents, n_topics), as from ``transform``, ``interval``
-            (n_documents, n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), as from
-            ``sample_transform``.
+            Prints as a table, whose last lines say where intervals are not those of the posterior,
+            and which topics have not mixed. ``mean`` (n_documents, n_topics), as from
+            ``transform``, ``interval`` (n_documents, n_topics, 2) and ``draws`` (n_draws,
+            n_documents, n_topics), as from ``sample_transform``.
 
         Raises
         ------
@@ -61,6 +61,9 @@ class TopicReadingMixin(WordReadingMixin):
         Intervals cover the uncertainty of the topics and, given the topics, that of a document's
         shares, for which only its own words are evidence. To allow for the sampling of
         documents, or to compare groups of them, use `effects`.
+
+        Intervals have the Monte Carlo error of their draws, and a document is given other random
+        numbers where others are asked for with it: ends then differ in the second digit.
 
         Examples
         --------

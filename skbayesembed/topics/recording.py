@@ -230,8 +230,8 @@ def diagnose(estimator, training, posterior):
     attrs["n_empty"] = int(empty.size)
     if empty.size:
         warn_user(
-            f"{empty.size} of {sizes.shape[-1]} topics hold less than one token on average: lower "
-            "n_components.",
+            f"{empty.size} of {sizes.shape[-1]} topics {'holds' if empty.size == 1 else 'hold'} "
+            "less than one token on average: lower n_components.",
             ConvergenceWarning,
         )
     _look_for_collapse(estimator, posterior)

@@ -204,7 +204,7 @@ def test_self_similarity(by_model, fitted):
         f"The cosine of the vectors of 'w02' in 1900 and in 1901 is {found.mean[0]:.2f} ("
     )
     assert (
-        "; it would be 1 if they had the same direction; it is below 1 for words"
+        "; it would be 1 if they had the same direction; this cosine is below 1 for words"
         in found.sentences[1900]
     )
     # with itself there is nothing to be uncertain of

@@ -189,7 +189,15 @@ def test_most_changed_prints_and_converts(model):
     assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":
         assert "have not mixed" in lines.pop()
+    if found.source != "point":
+        told = f"(of these 3, about {found.prob_exceeds.sum():.1f} are expected to have moved by "
+        assert lines.pop(5) == f"{told}more than the threshold)"
     assert lines[0] == "most changed from 1850 to 1890, by Euclidean distance" and len(lines) == 5
+    for word, mean in zip(found.words, found.mean, strict=True):
+        assert f"{str(word)!r} by {mean:.2f}" in found.sentence
+    assert "Between 1850 and 1890, " in found.sentence
+    likely = "more likely than not" in found.sentence
+    assert likely == (found.source != "point" and found.prob_exceeds[0] < 0.5)
     assert "90 % interval" in lines[1] and f"P(> {found.threshold:.3g})" in lines[1]
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
     frame = found.to_frame()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.plotting import DriftDisplay
+from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
 
 
 def band_at(filled, x):
@@ -50,7 +50,7 @@ def test_periods_with_little_data_are_hollow(dynamic):
     legend = display.ax_.get_legend()
     assert [text.get_text().replace("\n", " ") for text in legend.get_texts()] == [
         "x",
-        "hollow: too little text of a word, what the prior makes of other periods",
+        "hollow: too little text of a word here, inferred from other periods",
     ]
     looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
     assert looks == [("-", "o"), (":", "o")]
@@ -74,7 +74,23 @@ def test_long_labels_are_not_cut(dynamic):
 
 
 def test_answers_about_no_periods_are_refused(by_units):
-    with pytest.raises(ValueError, match="must be about periods"):
+    with pytest.raises(ValueError, match="must have one number for each of several periods"):
         DriftDisplay.from_answers({"x": by_units.similarity("ant", "bee")})
     with pytest.raises(TypeError, match="got BayesianSGNS"):
         DriftDisplay.from_estimator(by_units, "ant", "bee")
+
+
+def test_a_contrast_over_the_periods(dynamic):
+    """Drawn as similarities are, with a line at zero; not beside them."""
+    first, second = (dynamic.similarity("ant", word) for word in ("bee", "cat"))
+    found = dynamic.contrast(first, second)
+    display = DriftDisplay.from_answers({"bee rather than cat": found})
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), found.mean)
+    np.testing.assert_array_equal(display.lines_[0].get_xdata(), first.times)
+    assert display.ax_.get_ylabel() == "difference of cosines"
+    assert any(list(line.get_ydata()) == [0.0, 0.0] for line in display.ax_.lines)
+    assert display.sentence == found.sentence
+    with pytest.raises(ValueError, match="all similarities or all contrasts"):
+        DriftDisplay.from_answers({"a": found, "b": first})
+    with pytest.raises(ValueError, match="must be a single"):
+        SimilarityDisplay.from_answers({"a": found})

@@ -159,8 +159,10 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
-    assert display.note_ == "dashed: the threshold, 0.25"
-    assert display.figure_.get_supxlabel() == display.note_
+    first, expected = display.note_.split("; ")
+    assert first == "dashed: the threshold of a move, 0.25"
+    assert expected.startswith(f"of these 3, about {table.prob_exceeds.sum():.1f} are expected")
+    assert noted(display) == display.note_
     # pairs are those of the table, to the same digits
     halves = replace(table, count_start=table.count_start + 838.5)
     shown = [text.get_text() for text in plotting.ChangesDisplay(halves).plot().ax_.texts]

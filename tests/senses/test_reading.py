@@ -270,7 +270,7 @@ def test_emergence(fitted, truth, snippets, genre):
     )
     none = fitted.emergence(0, 1.0, genre=genre).sentence
     assert none.startswith(
-        f"Most probably the prevalence of sense 0{where} is never above 1 (P > 0.99); the "
+        f"The prevalence of sense 0{where} is never above 1 in these periods with P > 0.99; the "
     )
 
 

@@ -405,7 +405,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     np.testing.assert_allclose(change.seen, of_seen.mean)
     np.testing.assert_allclose(change.seen_interval, of_seen.interval)
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
-    assert ("In the units seen, by their snippets," in change.sentence) == (
+    assert ("In the units seen, with each snippet counted once," in change.sentence) == (
         change.seen_verdict != change.verdict
     )
     for verdict, seen_verdict, said in (
@@ -420,8 +420,12 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         change.seen_prob_increase = 0.01
         text = on_change_seen(change)
         shown = said.format("-0.20 (90% interval -0.35 to -0.09)")
-        whole = f" In the units seen, by their snippets, {shown}"
+        whole = f" In the units seen, with each snippet counted once, {shown}"
+        whole += " With each of them counted once, it is 0.00: those with most snippets differ "
+        whole += "from the rest, and the first interval is about units as they might be."
         assert text == (whole if said else "")
+    change.update(verdict="not decided", seen_verdict="fell", seen_alike=-0.2)
+    assert "The two differ since the first interval is about units" in on_change_seen(change)
     change.update(seen_verdict="fell", seen_prob_increase=0.04)
     assert ResultTable(change)["seen_verdict"].tolist() == ["probably fell"]
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):

@@ -245,6 +245,9 @@ def contrast(estimator, a, b, low, high, prob):
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
     blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
     few = few_pairs(a) | few_pairs(b)
+    of_periods = [x for x in (a, b) if "times" in x and np.shape(x.mean) == shape]
+    if of_periods:
+        found.times = of_periods[0].times
     if "n_units" in found and np.any(few):
         # they would be those of other periods
         found.n_units = np.where(few, np.nan, found.n_units)[()]

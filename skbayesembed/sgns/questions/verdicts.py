@@ -22,8 +22,8 @@ from ...posterior.sources import FEW_UNITS, FEWEST_USES, TOO_LITTLE, is_unmixed
 # Verdicts of several differences as clauses.
 _SAID = {
     NO_DATA: "there are too few data",
-    "not decided": "it is not decided which is larger",
-    NOT_MIXED: "it is not known which is larger",
+    "not decided": "which is larger is not decided",
+    NOT_MIXED: "which is larger is not known",
     SAME: "it is zero by construction",
 }
 _OF_PRIOR = (
@@ -103,7 +103,7 @@ def _sentence_of_several(found, first, second):
         if verdict:
             rows.setdefault(verdict, []).append(label)
     said = {v: _SAID.get(v, f"the first is {v}") for v in rows}
-    parts = [f"{said[v]} {where} {joined(of)}" for v, of in rows.items()]
+    parts = [f"{said[v]} {_in_words(of, labels, where)}" for v, of in rows.items()]
     text = f"The difference between {first} and {_that_of(first, second)}"
     text = "; ".join([f"{text} is {joined(values)}" if values else text, *parts])
     if not values:
@@ -111,6 +111,13 @@ def _sentence_of_several(found, first, second):
     units = np.ravel(found.get("n_units", np.inf))
     fewest = np.nanmin(units) if np.isfinite(units).any() else np.inf
     return ended(text, found.source, fewest, found, several=len(values) > 1)
+
+
+def _in_words(some, labels, where):
+    """Where a verdict holds: all of several, or each by its label."""
+    if len(some) == len(labels) > 1:
+        return f"{where} {'both' if len(labels) == 2 else 'all'} of them"
+    return f"{where} {joined(some)}"
 
 
 def _are_same(found):
