@@ -426,13 +426,14 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         assert text == (whole if said else "")
     change.update(verdict="not decided", seen_verdict="fell", seen_alike=-0.2)
     assert "The two differ since the first interval is about units" in on_change_seen(change)
-    change.update(seen_verdict="fell", seen_prob_increase=0.04)
+    change.update(verdict="fell", seen_verdict="fell", seen_prob_increase=0.04)
     assert ResultTable(change)["seen_verdict"].tolist() == ["probably fell"]
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, seen_alike=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(change)
         assert text == (
-            " In the units seen, each counted once, the change is +2.00, outside the interval."
+            " In the units seen, with each of them counted once, the change is +2.00, outside the "
+            "interval."
             if said
             else ""
         )
