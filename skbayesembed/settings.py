@@ -196,7 +196,9 @@ def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
     n, workers = len(rest), effective_n_jobs(n_jobs)
     params = [settings[i] for i in rest]
     larger, longest = _larger(params), _largest(params)
-    tried = _with_params(estimator, longest) if n > 1 else None
+    # one fit of its own tells how long it takes; beside an older one nothing would have been told
+    worth = n > 1 or (n and fitted is not None)
+    tried = _with_params(estimator, longest) if worth else None
     took = _expected(tried, X, fit_params) * -(-n // workers)
     most = "at most " if params and longest is not params[0] else ""
     about = f", {most}about {duration(took)} of wall time" if took > _BRIEF else ""

@@ -255,7 +255,7 @@ def test_a_trial_says_how_much_of_it_was_compiling(monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_BETWEEN", 1e-3)
     for seconds in (0.0, 31.2):
         with skbayesembed.cost._Told("a note") as told:
-            told._compiling.cpu_seconds = seconds
+            told._compiling._seconds = seconds
             time.sleep(0.05)
         last = capsys.readouterr().err.splitlines()[-1]
         assert (" s so far, of these 31 s of compiling by numba" in last) == (seconds > 0)

@@ -336,6 +336,9 @@ def test_how_long_is_told_before(monkeypatch, capsys):
     # what takes a moment is not told of, nor what the trial refuses
     assert told(times=np.arange(18)) == "3 fits"
     assert told(own=False, grid=[2]) == "1 fit" and asked == [3, 3]
+    older = clone(MODEL)
+    older.fitted_ = True
+    assert told(older, grid=[2], own="fitted") == "1 fit, about 2.5 min of wall time"
     monkeypatch.setattr(
         BayesianSGNS, "estimate_cost", lambda *args: Bunch(seconds=1, question=None, busy=1.0)
     )

@@ -18,7 +18,7 @@ from .warnings import note_user
 # Without being asked to be verbose, it is said once compilations have taken so many seconds.
 PATIENCE = 2.0
 # What first calls took (benchmarks/first_call.py), senses most.
-_USUAL = "for 5 to 20 seconds of CPU a solver"
+_USUAL = "for 5 to 30 seconds of CPU a solver"
 # Whether it was said, in this process or the one that made it: one note is enough. Workers inherit
 # what the environment says, and of those that do not, one tells.
 _TOLD = "SKBAYESEMBED_TOLD_OF_COMPILING"
@@ -40,7 +40,9 @@ class Compiling(event.Listener):
     Attributes
     ----------
     cpu_seconds : float
-        Spent on compilations so far, in all threads.
+        Spent on compilations that have ended, in all threads.
+    seconds : float
+        By the clock, with those that have not ended.
     """
 
     def __init__(self, verbose: int | None = None) -> None:
@@ -49,6 +51,8 @@ class Compiling(event.Listener):
         self._seconds = 0.0
         self._lock = threading.Lock()
         self._depth = threading.local()
+        # when those that have not ended began, by thread
+        self._open: dict[int, float] = {}
 
     def __enter__(self) -> Self:
         event.register("numba:compile", self)
@@ -63,6 +67,8 @@ class Compiling(event.Listener):
         depth.value = getattr(depth, "value", 0) + 1
         if depth.value == 1:
             depth.begun = time.perf_counter(), time.thread_time()
+            with self._lock:
+                self._open[threading.get_ident()] = depth.begun[0]
             self._say()
 
     def on_end(self, event: Any) -> None:
@@ -72,9 +78,17 @@ class Compiling(event.Listener):
         if depth.value == 0:
             clock, cpu = depth.begun
             with self._lock:
+                self._open.pop(threading.get_ident(), None)
                 self._seconds += time.perf_counter() - clock
                 self.cpu_seconds += time.thread_time() - cpu
             self._say()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds by the clock of compilations so far, with those that have not ended."""
+        with self._lock:
+            now = time.perf_counter()
+            return self._seconds + sum(now - begun for begun in self._open.values())
 
     def _say(self):
         if self.verbose is None or (not self.verbose and self._seconds <= PATIENCE) or _is_told():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from numba import njit
 
@@ -65,3 +67,15 @@ def test_nothing_is_said_unasked(capsys, monkeypatch, untold):
     with Compiling():
         compile_something()
     assert capsys.readouterr() == ("", "")
+
+
+def test_one_that_has_not_ended_counts():
+    """Those who wait during it are told of it; its CPU seconds are known once it has ended."""
+    with Compiling() as listener:
+        listener.on_start(None)
+        time.sleep(0.02)
+        assert listener.seconds >= 0.02 and listener.cpu_seconds == 0.0
+        listener.on_end(None)
+        done = listener.seconds
+        time.sleep(0.02)
+        assert listener.seconds == done >= 0.02
