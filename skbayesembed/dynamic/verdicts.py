@@ -182,7 +182,9 @@ def note_on_expected(table):
     n = len(table.words)
     if table.source == "point" or n < 2:
         return []
-    return [f"(of these {n}, {_expected(table)} to have moved by more than the threshold)"]
+    shown = table.interval[:, 0] > table.threshold
+    none = "" if shown.any() else "; each interval reaches below it, so that none surely has"
+    return [f"(of these {n}, {_expected(table)} to have moved by more than the threshold{none})"]
 
 
 def _expected(table):

@@ -24,7 +24,7 @@ from ..posterior.over_settings import below_figure, doubtful
 from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
 from ..sgns.neighbours import note_of_figure
-from ..sgns.questions.verdicts import only_probably_nearest
+from ..sgns.questions.verdicts import few_pairs, only_probably_nearest
 from .labels import topic_labels
 
 
@@ -332,7 +332,7 @@ def rows_of(result: Any) -> Rows:
         if len(mean) == len(labels):
             interval = np.reshape(result["interval"], (-1, 2))
             names, title = [str(label) for label in labels], result.title or ""
-            few = np.ravel(result.get("few_pairs", False))
+            few = np.ravel(few_pairs(result))
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
             zero = 0.0 if _SIGNED & set(result) else None

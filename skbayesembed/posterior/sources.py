@@ -368,6 +368,8 @@ def interval_label(
     """
     if source == "point":
         return f"point estimate, no {what}"
+    if is_unmixed(source):
+        return f"{100 * prob:g} % {what} ({_SUFFIXES['unmixed']})"
     base, *besides = (source or "").split(", ")
     called = units_in_words(2, sampled_units(found)[1]).removeprefix("2 ")
     # a column that is no word for units, without brackets in brackets

@@ -211,8 +211,8 @@ class PrevalenceReadingMixin:
     def prevalence_change(
         self,
         sense: int | str | Sequence[int | str],
-        start: Any,
-        end: Any,
+        start: Any = None,
+        end: Any = None,
         *,
         genre: Any = None,
         prob: float = 0.9,
@@ -225,8 +225,9 @@ class PrevalenceReadingMixin:
         sense : int, str or list of these
             Number, or name from `name_senses`. The prevalences of a list of senses are added up:
             if a fit divides one sense of the word between two, ask for both together.
-        start, end : number, date or str
-            Times in the two periods, the earlier first, or their labels.
+        start, end : number, date or str, optional
+            Times in the two periods, the earlier first, or their labels. The first and the last
+            period by default.
         genre : label, optional
             One of ``genres_``. By default prevalences are averaged over genres, weighted by their
             shares of all training snippets; the weights are the same in both periods.

@@ -159,7 +159,8 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
-    first, expected = display.note_.split("; ")
+    first, expected, *none = display.note_.split("; ")
+    assert bool(none) == bool(np.all(table.interval[:, 0] <= 0.25))
     assert first == "dashed: the threshold of a move, 0.25"
     assert expected.startswith(f"of these 3, about {table.prob_exceeds.sum():.1f} are expected")
     assert noted(display) == display.note_
@@ -225,6 +226,15 @@ def test_periods_without_data_are_hollow(dynamic):
     if display.intervals_ is not None:
         alpha = display.intervals_.get_alpha()
         assert alpha[1] < alpha[0] == alpha[2]
+
+
+def test_contrasts_without_data_are_hollow(dynamic):
+    found = dynamic.contrast(dynamic.similarity("ant", "bee"), dynamic.similarity("ant", "fox"))
+    found.verdict = np.array(["no data", "not decided", "not decided"])
+    display = plotting.ForestDisplay.from_result(found)
+    hollow = [line for line in display.ax_.lines if line.get_markerfacecolor() == "white"]
+    np.testing.assert_array_equal(hollow[0].get_xydata(), [[found.mean[0], 0]])
+    assert len(hollow) == 1 and "hollow: " in display.note_
 
 
 def test_effects_have_a_line_at_zero(by_units, topics, texts):

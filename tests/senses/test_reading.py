@@ -199,6 +199,8 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     change = prevalence[:, 2] - prevalence[:, 0]
     found = fitted.prevalence_change(1, 1810, 1830, genre=genre, prob=0.8)
     np.testing.assert_allclose(found.draws, change)
+    by_default = fitted.prevalence_change(1, genre=genre, prob=0.8)
+    np.testing.assert_array_equal(by_default.draws, found.draws)
     np.testing.assert_allclose(found.mean, change.mean())
     np.testing.assert_allclose(found.interval, hdi_interval(change, prob=0.8))
     assert found.prob_increase == np.mean(change > 0)

@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
     pytest.mark.filterwarnings("ignore:The bound still rose"),
-    pytest.mark.filterwarnings("ignore:1 of 3 topics hold less than one token"),
+    pytest.mark.filterwarnings("ignore:1 of 3 topics holds less than one token"),
 ]
 
 GROUPS = [
@@ -369,7 +369,7 @@ def test_weights_are_routed_to_score():
     assert plain[0] == first.score(COUNTS[:20])
 
 
-@pytest.mark.filterwarnings("ignore:1 of 2 topics hold less")
+@pytest.mark.filterwarnings("ignore:1 of 2 topics holds less")
 def test_a_single_row_of_counts_is_a_document(estimator):
     estimator.set_params(embedding=VECTORS, init="words").fit(COUNTS[:1])
     assert estimator.transform(COUNTS[:1])[:, :2].sum() == pytest.approx(1)

@@ -25,7 +25,7 @@ def test_an_empty_topic_is_worth_a_warning():
         "alpha": np.ones((1, 2, 3)),
     }
     posterior = Posterior(draws, attrs={"solver": "vi"})
-    with pytest.warns(ConvergenceWarning, match="1 of 3 topics hold less than one token"):
+    with pytest.warns(ConvergenceWarning, match="1 of 3 topics holds less than one token"):
         recording.diagnose(None, None, posterior)
 
 

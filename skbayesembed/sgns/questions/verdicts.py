@@ -95,15 +95,23 @@ def _sentence_of_several(found, first, second):
     labels = [" and ".join(map(str, row)) for row in itertools.product(*found.axes.values())]
     mean, interval = np.ravel(found.mean), np.reshape(found.interval, (-1, 2))
     verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
-    values, rows = [], {}
-    for label, one, ends, verdict in zip(labels, mean, interval, verdicts, strict=True):
+    values, rows, sides = [], {}, {}
+    for label, one, ends, verdict, larger in zip(
+        labels, mean, interval, verdicts, np.ravel(found.prob_positive), strict=True
+    ):
         if verdict not in (NO_DATA, SAME):
             value = estimate({"mean": one, "interval": ends}, found.source, found.prob, "+")
             values.append(f"{value} {where} {label}")
         if verdict:
             rows.setdefault(verdict, []).append(label)
+        if verdict.endswith(("larger", "smaller")):
+            sided = larger if verdict.endswith("larger") else 1 - larger
+            sides.setdefault(verdict, []).append(sided)
     said = {v: _SAID.get(v, f"the first is {v}") for v in rows}
-    parts = [f"{said[v]} {_in_words(of, labels, where)}" for v, of in rows.items()]
+    parts = [
+        f"{said[v]} {_in_words(of, labels, where)}{_chances(sides.get(v))}"
+        for v, of in rows.items()
+    ]
     text = f"The difference between {first} and {_that_of(first, second)}"
     text = "; ".join([f"{text} is {joined(values)}" if values else text, *parts])
     if not values:
@@ -111,6 +119,13 @@ def _sentence_of_several(found, first, second):
     units = np.ravel(found.get("n_units", np.inf))
     fewest = np.nanmin(units) if np.isfinite(units).any() else np.inf
     return ended(text, found.source, fewest, found, several=len(values) > 1)
+
+
+def _chances(sided):
+    """The probability of a side, or of several the least; empty where none is decided."""
+    if not sided:
+        return ""
+    return f" ({chance(min(sided))}{' or more' if len(sided) > 1 else ''})"
 
 
 def _in_words(some, labels, where):
