@@ -267,8 +267,8 @@ def _of_unmixed(posterior, mixing, of_likelihood=1.0):
         advice += f"chains alone seldom help above {_SLIGHT}"
     return (
         f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
-        f"{beyond(largest, RHAT_LIMIT)}, above {RHAT_LIMIT}. {parts}. {_on_acceptance(posterior)}"
-        f"{advice}. TraceDisplay shows chains.{within(posterior)}"
+        f"{beyond(largest, RHAT_LIMIT)}, above {RHAT_LIMIT}. {parts}. {advice}. "
+        f"{_on_acceptance(posterior)}TraceDisplay shows chains.{within(posterior)}"
     )
 
 
@@ -282,7 +282,7 @@ def _on_acceptance(posterior):
     return (
         f"Chain {int(accepted.argmin())} accepted {100 * accepted.min():.0f} % of its moves and "
         f"chain {int(accepted.argmax())} {100 * accepted.max():.0f} %: steps are too long for "
-        "where it is, so raise target_accept, to 0.95, and warmup before anything else. "
+        "where it is, so raise target_accept (0.95) and warmup as well. "
     )
 
 

@@ -68,13 +68,13 @@ def test_what_is_said_of_chains_that_have_not_mixed():
         assert "sense 1 in [5, 9), whose means by chain are 0.051 and 0.054 (standard" in said
         assert "genre" not in said and str(largest) in said
         assert 0 < said.index(first) < said.index(second)
-    # a chain that stands still, of a sampler with steps, is told of before other advice
+    # a chain that stands still, of a sampler with steps, is told of
     posterior.stats["acceptance"] = np.repeat([[0.2], [0.76]], 4, axis=1)
     assert "accepted" not in recording._of_unmixed(posterior, mixing)
     posterior.stats["step_size"] = np.full((2, 4), 0.7)
     said = recording._of_unmixed(posterior, mixing)
     assert "Chain 0 accepted 20 % of its moves and chain 1 76 %: steps are too long" in said
-    assert 0 < said.index("raise target_accept, to 0.95") < said.index("first raise n_starts")
+    assert 0 < said.index("first raise n_starts") < said.index("raise target_accept (0.95)")
     posterior.stats["acceptance"] = np.full((2, 4), 0.7)
     assert "accepted" not in recording._of_unmixed(posterior, mixing)
     # one diagnosis: what there is to say of the likelihood is in it
