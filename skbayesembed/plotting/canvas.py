@@ -171,10 +171,31 @@ def numbers_of(chosen: Any, n: int, what: str, known: Any = None) -> list[int]:
 
 
 def labelled(answers: Any) -> Mapping[str, Any]:
-    """The answers by their labels; a ValueError for anything else."""
-    if not isinstance(answers, Mapping) or not answers:
-        raise ValueError(f"answers must map labels to answers, got {answers!r}.")
-    return answers
+    """The answers by their labels; one answer, and those of a list, by what was asked.
+
+    A ValueError for anything else, and where two of a list were asked the same.
+    """
+    several = [answers] if _is_answer(answers) else listed(answers)
+    if isinstance(answers, Mapping) and several is None and answers:
+        return answers
+    if not several or not all(map(_is_answer, several)):
+        got = repr(answers) if not answers else f"a {type(answers).__name__}"
+        raise ValueError(
+            "answers must be a mapping of labels to answers, or a list of answers, such as those "
+            f"of similarity, got {got}."
+        )
+    found = {answer.title: answer for answer in several}
+    if len(found) < len(several):
+        again = next(t for t in found if sum(answer.title == t for answer in several) > 1)
+        raise ValueError(
+            f"answers has two called {again!r}: give a mapping of labels to answers, with other "
+            "labels."
+        )
+    return found
+
+
+def _is_answer(value):
+    return isinstance(value, Mapping) and getattr(value, "title", None) is not None
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

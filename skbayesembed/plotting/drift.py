@@ -29,8 +29,9 @@ class DriftDisplay(Display):
 
     Parameters
     ----------
-    answers : mapping of str to Answer
+    answers : mapping of str to Answer, Answer, or list of Answer
         Answers of ``similarity`` or ``self_similarity``, or each the ``contrast`` of two, by label.
+        Without labels they are labelled by what was asked.
 
     Attributes
     ----------
@@ -61,13 +62,13 @@ class DriftDisplay(Display):
     array([1980., 1981.])
     """
 
-    def __init__(self, answers: Mapping[str, Any]) -> None:
-        self.answers = answers
+    def __init__(self, answers: Any) -> None:
+        self.answers = labelled(answers)
 
     @property
     def sentence(self) -> str:
         """The answers in words, to be copied."""
-        return together([answer.sentence for answer in labelled(self.answers).values()])
+        return together([answer.sentence for answer in self.answers.values()])
 
     @classmethod
     def from_estimator(
@@ -137,13 +138,13 @@ class DriftDisplay(Display):
         return cls(answers).plot(ax)
 
     @classmethod
-    def from_answers(cls, answers: Mapping[str, Any], *, ax: Any = None) -> Self:
+    def from_answers(cls, answers: Any, *, ax: Any = None) -> Self:
         """Show the result of ``similarity`` or ``self_similarity``.
 
         Parameters
         ----------
-        answers : mapping of str to Answer
-            The answers, by label.
+        answers : mapping of str to Answer, Answer, or list of Answer
+            The answers, by label, or labelled by what was asked.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -179,7 +180,7 @@ class DriftDisplay(Display):
     def _are_differences(self):
         """Whether answers are differences; ValueError where they are not all about periods."""
         kinds = set()
-        for label, answer in labelled(self.answers).items():
+        for label, answer in self.answers.items():
             of_periods = isinstance(answer, Mapping) and "times" in answer
             if not of_periods or np.ndim(answer.mean) != 1:
                 about = f" about {list(answer.axes)}" if hasattr(answer, "axes") else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -25,10 +25,11 @@ class SimilarityDisplay(Display):
 
     Parameters
     ----------
-    answers : mapping of str to Answer
-        Answers of ``similarity``, or of another method with a single answer, by label.
-    quantity : str, default="cosine"
-        Label of the horizontal axis.
+    answers : mapping of str to Answer, Answer, or list of Answer
+        Answers of ``similarity``, or of another method with a single answer, by label. Without
+        labels they are labelled by what was asked.
+    quantity : str, optional
+        Label of the horizontal axis; by default ``"cosine"``, or the difference that was asked for.
 
     Attributes
     ----------
@@ -56,13 +57,14 @@ class SimilarityDisplay(Display):
     ['cat, mat', 'cat, bone']
     """
 
-    def __init__(self, answers: Mapping[str, Any], *, quantity: str = "cosine") -> None:
-        self.answers, self.quantity = answers, quantity
+    def __init__(self, answers: Any, *, quantity: str | None = None) -> None:
+        self.answers = labelled(answers)
+        self.quantity = _quantity_of(self.answers.values()) if quantity is None else quantity
 
     @property
     def sentence(self) -> str:
         """The answers in words, to be copied."""
-        return together([answer.sentence for answer in labelled(self.answers).values()])
+        return together([answer.sentence for answer in self.answers.values()])
 
     @classmethod
     def from_estimator(
@@ -128,21 +130,22 @@ class SimilarityDisplay(Display):
     @classmethod
     def from_answers(
         cls,
-        answers: Mapping[str, Any],
+        answers: Any,
         *,
         kind: str = "density",
-        quantity: str = "cosine",
+        quantity: str | None = None,
         ax: Any = None,
     ) -> Self:
         """Show single answers of any method: similarities, contrasts, effect sizes.
 
         Parameters
         ----------
-        answers : mapping of str to Answer
-            The answers, by label.
+        answers : mapping of str to Answer, Answer, or list of Answer
+            The answers, by label, or labelled by what was asked.
         kind : {"density", "interval"}, default="density"
-        quantity : str, default="cosine"
-            Label of the horizontal axis.
+        quantity : str, optional
+            Label of the horizontal axis; by default ``"cosine"``, or the difference that was asked
+            for.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -195,7 +198,7 @@ class SimilarityDisplay(Display):
         'cat and mat'
         """
         check_choice("kind", kind, ("density", "interval"))
-        found = [_single(label, answer) for label, answer in labelled(self.answers).items()]
+        found = [_single(label, answer) for label, answer in self.answers.items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
         one = next(iter(self.answers.values()))
         tall = _TALL if kind == "density" and one.source != "point" else 1.0
@@ -214,6 +217,13 @@ class SimilarityDisplay(Display):
             reference(axes, 0.0)
         axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source, found=one)}")
         return self._close()
+
+
+def _quantity_of(answers):
+    if not all({"prob_positive", "prob_increase"} & set(answer) for answer in answers):
+        return "cosine"
+    alike = all("similarity" in str(getattr(answer, "title", "")) for answer in answers)
+    return "difference of cosines" if alike else "difference"
 
 
 def _single(label, answer):

@@ -59,6 +59,23 @@ def test_any_single_answers(by_units):
     display = SimilarityDisplay.from_answers({"apart": found}, quantity="difference")
     np.testing.assert_array_equal(display.points_.get_xdata(), [found.mean])
     assert display.ax_.get_xlabel().startswith("difference\n")
+    for answers in (found, [found], {"apart": found}):
+        assert SimilarityDisplay.from_answers(answers).quantity == "difference of cosines"
+
+
+def test_answers_of_a_list_are_labelled_by_what_was_asked(by_units):
+    answers = [by_units.similarity(*pair) for pair in PAIRS]
+    display = SimilarityDisplay.from_answers(answers)
+    assert list(display.answers) == [answer.title for answer in answers]
+    with pytest.raises(ValueError, match="answers has two called"):
+        SimilarityDisplay.from_answers(answers[:1] * 2)
+
+
+@pytest.mark.parametrize("answers", [{}, [], "cat", 3, [1.0], {"cat": 1}.items()])
+def test_what_is_no_answer_is_refused_in_one_line(answers):
+    with pytest.raises(ValueError, match="answers must be a mapping of labels to answers") as error:
+        SimilarityDisplay.from_answers(answers)
+    assert "\n" not in str(error.value)
 
 
 def test_zero_is_marked_where_it_is_within_the_range(by_units, point):
@@ -104,5 +121,5 @@ def test_bad_arguments_are_refused(by_units, dynamic):
         SimilarityDisplay.from_estimator(by_units, PAIRS, kind="violin")
     with pytest.raises(ValueError, match="must be a single answer"):
         SimilarityDisplay.from_estimator(dynamic, PAIRS)
-    with pytest.raises(ValueError, match="must map labels to answers"):
+    with pytest.raises(ValueError, match="must be a mapping of labels to answers"):
         SimilarityDisplay.from_answers({})
