@@ -12,10 +12,12 @@ from ..posterior.sentences import together
 from ..posterior.sources import interval_label
 from .canvas import COLORS, Display, can, labelled
 from .labels import called
-from .marks import AROUND, ROW, density, forest, reference
+from .marks import AROUND, LINE, ROW, density, forest, reference, wrapped
 
 # Height of a row with a density, in rows of a forest.
 _TALL = 2.0
+# Between labels of several lines, in lines.
+_BETWEEN = 0.5
 # Room beside densities, as a share of the axis.
 _MARGIN = 0.08
 
@@ -201,12 +203,14 @@ class SimilarityDisplay(Display):
         found = [_single(label, answer) for label, answer in self.answers.items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
         one = next(iter(self.answers.values()))
-        tall = _TALL if kind == "density" and one.source != "point" else 1.0
+        dense = kind == "density" and one.source != "point"
+        lines = max(wrapped(label).count("\n") + 1 for label in self.answers)
+        tall = max(_TALL if dense else 1.0, (lines + _BETWEEN) * LINE / ROW)
         (axes,) = self._open(ax, ROW * tall * len(mean) + AROUND)
         made = forest(axes, list(self.answers), mean, interval, source=one.source)
         self.points_, self.intervals_ = made
         self.densities_ = []
-        if tall > 1.0:
+        if dense:
             drawn = [density(axes, row, d, color=COLORS[0]) for row, (*_, d) in enumerate(found)]
             self.densities_ = [d for d in drawn if d is not None]
             axes.set_ylim(len(mean) - 0.7, -1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,16 @@ def test_answers_of_a_list_are_labelled_by_what_was_asked(by_units):
     assert list(display.answers) == [answer.title for answer in answers]
     with pytest.raises(ValueError, match="answers has two called"):
         SimilarityDisplay.from_answers(answers[:1] * 2)
+
+
+@pytest.mark.parametrize("kind", ["density", "interval"])
+def test_long_labels_do_not_overlap(by_units, kind):
+    first, second = (by_units.similarity(*pair) for pair in PAIRS)
+    answers = {f"{i}: " + "a long label " * 6: by_units.contrast(first, second) for i in range(3)}
+    display = SimilarityDisplay.from_answers(answers, kind=kind)
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
 
 
 @pytest.mark.parametrize("answers", [{}, [], "cat", 3, [1.0], {"cat": 1}.items()])
