@@ -83,7 +83,7 @@ def input_kind(X: Any) -> str:
     if sparse.issparse(X):
         return "counts"
     if isinstance(X, Mapping | Set):
-        hint = " Pass its counts, X.counts." if isinstance(X, Mapping) and "counts" in X else ""
+        hint = _pass_counts(X) if isinstance(X, Mapping) and "counts" in X else ""
         raise TypeError(
             f"{_ALLOWED}, got a {type(X).__name__}, which has no order of documents.{hint}"
         )
@@ -103,6 +103,14 @@ def input_kind(X: Any) -> str:
 
 def _has_length(X):
     return hasattr(X, "__len__") or hasattr(X, "shape")
+
+
+def _pass_counts(X):
+    """How a mapping with counts is passed, with what else it has of times, genres and units."""
+    known = [name for name in ("times", "genres", "units") if X.get(name) is not None]
+    given = ", ".join(["X.counts", *(f"{name}=X.{name}" for name in known)])
+    words = ", and its words as feature_names=X.words" if X.get("words") is not None else ""
+    return f" Pass its counts, fit({given}){words}."
 
 
 def _frame_kind(X):

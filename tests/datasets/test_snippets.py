@@ -185,8 +185,12 @@ def test_near_spellings_of_what_does_not_occur_are_offered():
 
 def test_snippets_themselves_are_no_data():
     found = extract_snippets(["the river bank", "the bank"], "bank", min_count=1)
-    with pytest.raises(TypeError, match="got a Snippets, .* Pass its counts, X.counts"):
+    how = r"got a Snippets, .* Pass its counts, fit\(X.counts\), and .* feature_names=X.words.$"
+    with pytest.raises(TypeError, match=how):
         DiSCSenseModel(2).fit(found)
+    dated = extract_snippets(["the river bank", "the bank"], "bank", times=[1, 2], min_count=1)
+    with pytest.raises(TypeError, match=r"fit\(X.counts, times=X.times\), and"):
+        DiSCSenseModel(2).fit(dated)
 
 
 def test_case_follows_the_documents():
