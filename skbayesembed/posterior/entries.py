@@ -11,6 +11,7 @@ from . import summary as summaries
 from .entry_table import Summary, entry_labels
 from .sources import source_of_posterior
 from .summary import hdi_interval
+from .worst import worst_of
 
 # The dimension of words, in every room.
 _WORD = "word"
@@ -98,6 +99,7 @@ def _table(posterior, names, words, prob, max_rows):
     notes = [] if starts is None else [f"modes, the heaviest first, met by {starts} starts"]
     if posterior.attrs.get("solver_reason") is not None:
         notes.append(f"solver='auto' took {posterior.attrs['solver']!r}")
+    notes += _of_answers(posterior, chosen)
     notes += _left_out(posterior, chosen, words)
     labels = np.array(labels, dtype=str)
     table = Summary(labels=labels, prob=float(prob), facts=tuple(notes), **columns)
@@ -123,6 +125,19 @@ def _selected(posterior, names, words, max_rows):
     if not found:
         raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
     return found
+
+
+def _of_answers(posterior, chosen):
+    """Line on the mixing of what does not depend on the frame of vectors; none where not known."""
+    if "monitored_logit" not in posterior.coords or not {"rho", "alpha"} & set(chosen):
+        return []
+    (rhat, at), (ess, _) = worst_of(posterior)
+    if not np.isfinite(at):
+        return []
+    return [
+        f"(of the P(w, v) that fit checks, which unlike coordinates do not depend on the frame: "
+        f"largest rhat {rhat}; smallest ess_bulk {ess})"
+    ]
 
 
 def _left_out(posterior, chosen, words):

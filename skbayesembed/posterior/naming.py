@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..common.checks import check_list, is_whole
-from .posterior import Posterior
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
 
 
 def check_names(names: Any, n: int, what: str) -> np.ndarray:

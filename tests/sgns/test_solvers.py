@@ -93,6 +93,9 @@ def test_statistics(fitted):
     assert stats["logit"].shape[:2] == (2, 300)
     if name == "polya-gamma":
         assert np.all(stats["acceptance"] == 1)
+    table = model.posterior_.summary("rho", max_rows=4)
+    (line,) = (note for note in repr(table).splitlines() if "P(w, v) that fit checks" in note)
+    assert f"largest rhat {model.posterior_.attrs['max_rhat']:.3f}" in line
     assert model.posterior_.attrs["max_rhat"] < 1.05
     assert model.posterior_.attrs["draws_made"] == 300
     assert not model.posterior_.attrs["interrupted"]
