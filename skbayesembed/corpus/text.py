@@ -417,7 +417,8 @@ def _check_tokens(numbering):
 def _empty_vocabulary(corpus, min_count):
     if corpus.words.size == 0:
         return "the vocabulary is empty: the documents have no tokens."
+    most = corpus.frequency[0]
     return (
         f"the vocabulary is empty: no word occurs min_count={min_count} times; the most frequent, "
-        f"{str(corpus.words[0])!r}, occurs {corpus.frequency[0]} times."
+        f"{str(corpus.words[0])!r}, occurs {'once' if most == 1 else f'{most} times'}."
     )

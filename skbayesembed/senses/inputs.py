@@ -23,6 +23,8 @@ from .fingerprint import fingerprint_of_labels, fingerprint_of_snippets
 # Single years or integers as periods, and snippets of each on average: with more of the former and
 # fewer of the latter, most have next to no data, and what a fit takes grows with their number.
 _MANY_PERIODS, _FEW_EACH = 50, 30
+# Words of a sample, on average, beyond which it is no snippet: windows have 10 to 50.
+_LONGEST = 100
 # Kernels of chains that draw the effects of units.
 _OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
 
@@ -257,6 +259,7 @@ def _read(estimator, X):
         counts, names = named_matrix(estimator, X)
         _warn_of_fractions(counts)
         columns = frequent_columns(estimator, counts)
+        _warn_of_documents(counts)
         return counts[:, columns], names[columns], columns
     if estimator.feature_names is not None:
         raise ValueError(
@@ -266,7 +269,20 @@ def _read(estimator, X):
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
+    _warn_of_documents(counts)
     return counts, np.asarray(corpus.words, dtype=str), None
+
+
+def _warn_of_documents(counts):
+    """Warn of samples too long to be the words around one use of a target word."""
+    mean = counts.sum() / max(counts.shape[0], 1)
+    if mean > _LONGEST:
+        warn_user(
+            f"Samples of X have {mean:.0f} words on average. DiSCSenseModel takes snippets, the "
+            "words around each use of one target word, and gives each snippet one sense: "
+            "datasets.extract_snippets cuts them out of documents.",
+            UserWarning,
+        )
 
 
 def _warn_of_fractions(counts):

@@ -340,10 +340,17 @@ def test_long_snippets(name):
     """500 words: probabilities multiplied instead of added in logs would be zero."""
     rng = np.random.default_rng(0)
     counts = rng.poisson(5, (8, 100))
-    model = DiSCSenseModel(K, **SOLVERS[name]).fit(counts)
+    with pytest.warns(UserWarning, match=r"have (49|50).* words on average.*extract_snippets"):
+        model = DiSCSenseModel(K, **SOLVERS[name]).fit(counts)
     scores = model.score_samples(counts)
     assert np.all(scores < np.log(np.finfo(float).tiny)) and np.isfinite(scores).all()
     np.testing.assert_allclose(model.predict_proba(counts).sum(axis=1), 1)
+
+
+def test_documents_are_no_snippets():
+    texts = ["bank river water " * 40, "bank loan money " * 40]
+    with pytest.warns(UserWarning, match="Samples of X have 120 words on average"):
+        DiSCSenseModel(K, **SOLVERS["map"]).fit(texts)
 
 
 def test_fractions():
