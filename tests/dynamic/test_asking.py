@@ -128,6 +128,14 @@ def test_a_word_has_the_same_draws_in_every_answer():
     [pytest.param(s, marks=() if s in ("map", "vi") else pytest.mark.slow) for s in SOLVERS],
     indirect=True,
 )
+def test_two_changes_name_their_periods_once(fitted):
+    changes = [fitted.similarity_change("w00", word) for word in ("w01", "w02")]
+    when = changes[0].title.partition(" from ")[2]
+    sentence = fitted.contrast(*changes).sentence
+    assert sentence.count(when) == 1
+    assert "that of the similarity of 'w00' and 'w02' over the same time" in sentence
+
+
 def test_similarity_change_is_a_contrast(fitted):
     change = fitted.similarity_change("w00", LIST)
     ends = (fitted.similarity("w00", LIST, periods=[year]) for year in (1902, 1900))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 
@@ -26,6 +27,8 @@ _SAID = {
     NOT_MIXED: "which is larger is not known",
     SAME: "it is zero by construction",
 }
+# Two periods at the end of the name of a change.
+_WHEN = re.compile(r"(?: from|,) [^,]+ to [^,]+$")
 _OF_PRIOR = (
     f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
     f"uses, or {FEW_UNITS} units with it"
@@ -172,9 +175,15 @@ def _sentence(found, first, second, ends, signed):
 
 
 def _that_of(first, second):
-    """The second of two names, short where it begins as the first does."""
+    """The second of two names, short where it begins or ends as the first does."""
+    when = _WHEN.search(first)
+    if when and second.endswith(when.group()):
+        first, second = (name.removesuffix(when.group()) for name in (first, second))
+    else:
+        when = None
     head, of, _ = first.partition(" of ")
-    return f"that{second[len(head) :]}" if of and second.startswith(f"{head} of ") else second
+    short = f"that{second[len(head) :]}" if of and second.startswith(f"{head} of ") else second
+    return f"{short} over the same time" if when else short
 
 
 def verdict_on_nearer(table, few):
