@@ -15,7 +15,7 @@ from ..sgns.questions.phrases import phrase_of, word_index
 from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
 from .change import moves, prior_distance, typical_distance
-from .seen import lacking, text_of
+from .seen import lacking_at_ends, text_of
 from .vectors import cosines_at, places_of
 from .verdicts import (
     NEED_NONE,
@@ -128,7 +128,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
                 found.prob_increase, found.interval = np.nan, np.full(2, np.nan)
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
-        return found._noting(*lacking(self, [before, after], a, b))
+        return found._noting(*lacking_at_ends(self, [before, after], a, b))
 
     def drift(
         self,
@@ -238,7 +238,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
                     found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
-        return found._noting(*lacking(self, at, phrase_of(self, index, "word")))
+        return found._noting(*lacking_at_ends(self, at, phrase_of(self, index, "word")))
 
 
 def _note_seen(estimator, found, at, *phrases):

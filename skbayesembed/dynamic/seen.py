@@ -148,6 +148,19 @@ def lacking(estimator, periods, *phrases):
     return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
 
 
+def lacking_at_ends(estimator, periods, *phrases):
+    """`lacking`, and two periods with enough text; for answers about what changed between two."""
+    lines = lacking(estimator, periods, *phrases)
+    if not lines:
+        return []
+    labels = estimator.periods_.labels
+    enough = np.flatnonzero(~text_of(estimator, list(range(len(labels))), *phrases).few)
+    if enough.size < 2:
+        return [*lines, "(no two periods have enough)"]
+    first, last = labels[enough[0]], labels[enough[-1]]
+    return [*lines, f"(there is enough from start={first!r} to end={last!r})"]
+
+
 def words_too_few(estimator, periods, words=slice(None)):
     """The same of single words: where there is too little of them, bool (n_periods, n_words)."""
     seen, uses, units = estimator._seen, None, None

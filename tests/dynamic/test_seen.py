@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS, PairCounts, load
 from skbayesembed.dynamic.inputs import pairs_of_use, training_data
-from skbayesembed.dynamic.seen import Seen, lacking, text_of, words_too_few
+from skbayesembed.dynamic.seen import Seen, lacking, lacking_at_ends, text_of, words_too_few
 from skbayesembed.dynamic.verdicts import sentence_on_change
 from skbayesembed.sgns.questions.phrases import Phrase
 
@@ -118,6 +118,12 @@ def test_what_is_said_of_a_period_is_said_of_one_word():
         "1790-1829 (no uses))"
     ]
     assert lacking(model, [1], labor, industry) == []
+    assert lacking_at_ends(model, [1, 1], labor, industry) == []
+    # one period alone has enough of both words, two of the first
+    assert lacking_at_ends(model, [0, 2], labor, industry)[1:] == ["(no two periods have enough)"]
+    assert lacking_at_ends(model, [1, 2], labor)[1:] == [
+        "(there is enough from start='1990-2029' to end='1830-1869')"
+    ]
     axis = text_of(model, [0], labor.less(industry, "labor -> industry"))
     assert axis.words == ["industry"] and axis.units == [2]
     found = Bunch(
