@@ -117,7 +117,10 @@ def test_parameters_far_from_one_are_named():
 def test_chains_that_are_still_on_their_way_to_huge_counts():
     """Prevalences of two snippets have mixed where logits of words have far to go."""
     model = DiSCSenseModel(2, n_starts=1, solver="gibbs", draws=100, warmup=20, chains=2)
-    with pytest.warns(ConvergenceWarning, match="split R-hat of the log likelihood is"):
+    with (
+        pytest.warns(ConvergenceWarning, match="split R-hat of the log likelihood is"),
+        pytest.warns(UserWarning, match="words on average"),
+    ):
         model.set_params(random_state=0).fit([[3, 10**9], [2, 1]])
     assert model.posterior_.attrs["converged"] is False
     assert model.posterior_.attrs["max_rhat_likelihood"] > 1.2
