@@ -268,7 +268,7 @@ class ComparisonMixin:
         --------
         >>> from skbayesembed import DiSCSenseModel
         >>> snippets = ["river water flood", "money loan account"] * 20
-        >>> model = DiSCSenseModel(2, n_starts=2, draws=20, random_state=0)
+        >>> model = DiSCSenseModel(2, n_starts=2, draws=200, random_state=0)
         >>> model = model.fit(snippets)
         >>> model.loo(snippets).elpd < 0
         True
@@ -392,7 +392,7 @@ class ComparisonMixin:
         --------
         >>> from skbayesembed import DiSCSenseModel
         >>> snippets = ["river water flood", "money loan account"] * 20
-        >>> model = DiSCSenseModel(2, n_starts=2, draws=20, random_state=0)
+        >>> model = DiSCSenseModel(2, n_starts=2, draws=200, random_state=0)
         >>> model = model.fit(snippets)
         >>> model.waic(snippets).elpd < 0
         True
