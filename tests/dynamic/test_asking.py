@@ -128,6 +128,23 @@ def test_a_word_has_the_same_draws_in_every_answer():
     [pytest.param(s, marks=() if s in ("map", "vi") else pytest.mark.slow) for s in SOLVERS],
     indirect=True,
 )
+def test_a_contrast_names_the_periods_of_both(fitted):
+    """A stranger's sentence said that both similarities were of the first one's period."""
+    first, *_, last = labels = list(fitted.periods_.labels)
+    late, early = (fitted.similarity("w00", "w01", periods=[label]) for label in (last, first))
+    found = fitted.contrast(late, early)
+    both = f"{last} against {first}"
+    assert found.axes == {"period": [both]} and "times" not in found
+    assert both in repr(found) and f"in {both}" in found.sentence
+    change = fitted.similarity_change("w00", "w01")
+    np.testing.assert_allclose(found.mean, [change.mean])
+    every = fitted.contrast(fitted.similarity("w00", "w01"), early)
+    assert every.axes == {"period": labels} and len(every.times) == len(labels)
+    assert every.title.endswith(f"less similarity of 'w00' and 'w01' in {first}")
+    alike = fitted.contrast(late, fitted.similarity("w00", "w02", periods=[last]))
+    assert alike.axes == {"period": [last]} and "against" not in alike.sentence
+
+
 def test_two_changes_name_their_periods_once(fitted):
     changes = [fitted.similarity_change("w00", word) for word in ("w01", "w02")]
     when = changes[0].title.partition(" from ")[2]

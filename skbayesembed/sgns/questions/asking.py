@@ -237,8 +237,13 @@ def contrast(estimator, a, b, low, high, prob):
     ends = _ends(low, high)
     axes = max((a.axes, b.axes), key=lambda axes: np.prod([len(x) for x in axes.values()]))
     axes = axes if tuple(len(x) for x in axes.values()) == shape else unnamed(shape)
-    titles = {"title": _less(a.title, b.title), "whole": _less(a._whole, b._whole)}
-    asked = {"a": a._whole, "b": b._whole}
+    axes, labels = _apart(axes, a.axes, b.axes)
+    (a_title, a_whole), (b_title, b_whole) = (
+        [name and f"{name}{label}" for name in (x.title, x._whole)]
+        for x, label in zip((a, b), labels, strict=True)
+    )
+    titles = {"title": _less(a_title, b_title), "whole": _less(a_whole, b_whole)}
+    asked = {"a": a_whole, "b": b_whole}
     found = difference(estimator, first, second, prob, shape, **titles, axes=axes, asked=asked)
     if ends is not None:
         low, high = ends
@@ -246,13 +251,37 @@ def contrast(estimator, a, b, low, high, prob):
     blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
     few = few_pairs(a) | few_pairs(b)
     of_periods = [x for x in (a, b) if "times" in x and np.shape(x.mean) == shape]
-    if of_periods:
+    if of_periods and of_periods[0].axes == axes:
         found.times = of_periods[0].times
     if "n_units" in found and np.any(few):
         # they would be those of other periods
         found.n_units = np.where(few, np.nan, found.n_units)[()]
     signed = any(isinstance(one, Differences | Effects) for one in (first, second))
     return sum_up(found, *asked.values(), few, ends, signed)
+
+
+def _apart(axes, first, second):
+    """Labels of a difference of answers along axes of the same names, but with other labels.
+
+    Where both are as long, rows have both labels. What is held against several has its own at the
+    end of its name: the second result, for each of the two.
+    """
+    ends = ["", ""]
+    if list(first) != list(second) or list(axes) != list(first):
+        return axes, ends
+    out = {}
+    for name, both in ((name, [list(first[name]), list(second[name])]) for name in axes):
+        out[name] = axes[name]
+        if both[0] == both[1]:
+            continue
+        if len(both[0]) == len(both[1]):
+            pairs = zip(*both, strict=True)
+            out[name] = [a if a == b else f"{a} against {b}" for a, b in pairs]
+            continue
+        which = int(len(both[1]) == 1)
+        where = "in" if name == "period" else "for"
+        ends[which] += f" {where} {both[which][0]}"
+    return out, ends
 
 
 def _less(a, b):
