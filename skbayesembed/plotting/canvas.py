@@ -10,6 +10,7 @@ import numpy as np
 
 from ..common.checks import check_list, listed
 from ..posterior.naming import place_of
+from ..posterior.results import Result
 from .labels import keep_inside
 
 # Of a figure made here: the width of a column in inches, sizes of text in points.
@@ -175,16 +176,16 @@ def labelled(answers: Any) -> Mapping[str, Any]:
 
     A ValueError for anything else, and where two of a list were asked the same.
     """
-    several = [answers] if _is_answer(answers) else listed(answers)
-    if isinstance(answers, Mapping) and several is None and answers:
+    if isinstance(answers, Mapping) and answers and not isinstance(answers, Result):
         return answers
-    if not several or not all(map(_is_answer, several)):
+    several = [answers] if isinstance(answers, Result) else listed(answers)
+    if not several or not all(isinstance(one, Result) and one.title for one in several):
         got = repr(answers) if not answers else f"a {type(answers).__name__}"
         raise ValueError(
             "answers must be a mapping of labels to answers, or a list of answers, such as those "
             f"of similarity, got {got}."
         )
-    found = {answer.title: answer for answer in several}
+    found: dict[str, Any] = {str(answer.title): answer for answer in several}
     if len(found) < len(several):
         again = next(t for t in found if sum(answer.title == t for answer in several) > 1)
         raise ValueError(
@@ -192,10 +193,6 @@ def labelled(answers: Any) -> Mapping[str, Any]:
             "labels."
         )
     return found
-
-
-def _is_answer(value):
-    return isinstance(value, Mapping) and getattr(value, "title", None) is not None
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

@@ -243,7 +243,7 @@ def _over_settings(table):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
     notes += below_figure(table)
-    zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
+    zero = 0.0 if table.proba_of in SIGNED or _is_of_slopes(table) else None
     beside = []
     if table.threshold is not None:
         beside = [("threshold", dashed(".3g")(table.threshold[known]))]
@@ -298,7 +298,7 @@ _OTHERS = {
     "AssociationTests": _association_tests,
 }
 # Entries of answers that are differences, with a sign.
-_SIGNED = {"prob_increase", "prob_positive"}
+SIGNED = {"prob_increase", "prob_positive"}
 
 
 def rows_of(result: Any) -> Rows:
@@ -335,7 +335,7 @@ def rows_of(result: Any) -> Rows:
             few = np.ravel(few_pairs(result))
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
-            zero = 0.0 if _SIGNED & set(result) else None
+            zero = 0.0 if SIGNED & set(result) else None
             note = _on_draws(result)
             return Rows(names, mean, interval, title, None, zero=zero, note=note, few=few)
     raise TypeError(

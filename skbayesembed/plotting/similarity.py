@@ -12,12 +12,11 @@ from ..posterior.sentences import together
 from ..posterior.sources import interval_label
 from .canvas import COLORS, Display, can, labelled
 from .labels import called
-from .marks import AROUND, LINE, ROW, density, forest, reference, wrapped
+from .marks import AROUND, ROW, density, forest, reference, row_ends
+from .rows import SIGNED
 
 # Height of a row with a density, in rows of a forest.
 _TALL = 2.0
-# Between labels of several lines, in lines.
-_BETWEEN = 0.5
 # Room beside densities, as a share of the axis.
 _MARGIN = 0.08
 
@@ -204,8 +203,7 @@ class SimilarityDisplay(Display):
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
         one = next(iter(self.answers.values()))
         dense = kind == "density" and one.source != "point"
-        lines = max(wrapped(label).count("\n") + 1 for label in self.answers)
-        tall = max(_TALL if dense else 1.0, (lines + _BETWEEN) * LINE / ROW)
+        tall = max(_TALL if dense else 1.0, row_ends(self.answers)[1].max())
         (axes,) = self._open(ax, ROW * tall * len(mean) + AROUND)
         made = forest(axes, list(self.answers), mean, interval, source=one.source)
         self.points_, self.intervals_ = made
@@ -224,7 +222,7 @@ class SimilarityDisplay(Display):
 
 
 def _quantity_of(answers):
-    if not all({"prob_positive", "prob_increase"} & set(answer) for answer in answers):
+    if not all(SIGNED & set(answer) for answer in answers):
         return "cosine"
     alike = all("similarity" in str(getattr(answer, "title", "")) for answer in answers)
     return "difference of cosines" if alike else "difference"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..common.checks import check_list, is_whole
-
-if TYPE_CHECKING:
-    from .posterior import Posterior
 
 
 def check_names(names: Any, n: int, what: str) -> np.ndarray:
@@ -56,12 +53,12 @@ def check_names(names: Any, n: int, what: str) -> np.ndarray:
     return np.array(found)
 
 
-def set_names(posterior: Posterior, names: Any, what: str) -> None:
+def set_names(posterior: Any, names: Any, what: str) -> None:
     """Give all senses or topics of a posterior names, as of `check_names`."""
     posterior.coords[what] = check_names(names, len(posterior.coords[what]), what)
 
 
-def given_names(posterior: Posterior, what: str) -> np.ndarray | None:
+def given_names(posterior: Any, what: str) -> np.ndarray | None:
     """Names of the senses or topics, ndarray of str; None if there are only numbers."""
     labels = np.asarray(posterior.coords[what])
     return labels if labels.dtype.kind == "U" else None
@@ -117,7 +114,7 @@ def joint(names: np.ndarray | None, numbers: list[int]) -> str:
     return " + ".join(str(name) for name in named(names, np.asarray(numbers)))
 
 
-def shares_called(posterior: Posterior) -> list[str]:
+def shares_called(posterior: Any) -> list[str]:
     """What the shares of topics are called where traces or diagnostics are of them."""
     names = given_names(posterior, "topic")
     n = posterior["counts"].shape[-2]

@@ -121,6 +121,7 @@ class Places:
 def training_data(estimator, X, y, times, genres, units=None):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
     counts, words, columns = _read(estimator, X)
+    _warn_of_documents(counts)
     n = counts.shape[0]
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
@@ -259,7 +260,6 @@ def _read(estimator, X):
         counts, names = named_matrix(estimator, X)
         _warn_of_fractions(counts)
         columns = frequent_columns(estimator, counts)
-        _warn_of_documents(counts)
         return counts[:, columns], names[columns], columns
     if estimator.feature_names is not None:
         raise ValueError(
@@ -269,7 +269,6 @@ def _read(estimator, X):
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
-    _warn_of_documents(counts)
     return counts, np.asarray(corpus.words, dtype=str), None
 
 

@@ -123,11 +123,6 @@ def test_a_word_has_the_same_draws_in_every_answer():
     assert abs(np.corrcoef(*flat)[0, 1]) < 5 / np.sqrt(1000 * K)
 
 
-@pytest.mark.parametrize(
-    "fitted",
-    [pytest.param(s, marks=() if s in ("map", "vi") else pytest.mark.slow) for s in SOLVERS],
-    indirect=True,
-)
 def test_a_contrast_names_the_periods_of_both(fitted):
     """A stranger's sentence said that both similarities were of the first one's period."""
     first, *_, last = labels = list(fitted.periods_.labels)
@@ -153,6 +148,11 @@ def test_two_changes_name_their_periods_once(fitted):
     assert "that of the similarity of 'w00' and 'w02' over the same time" in sentence
 
 
+@pytest.mark.parametrize(
+    "fitted",
+    [pytest.param(s, marks=() if s in ("map", "vi") else pytest.mark.slow) for s in SOLVERS],
+    indirect=True,
+)
 def test_similarity_change_is_a_contrast(fitted):
     change = fitted.similarity_change("w00", LIST)
     ends = (fitted.similarity("w00", LIST, periods=[year]) for year in (1902, 1900))

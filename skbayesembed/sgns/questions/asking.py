@@ -237,13 +237,14 @@ def contrast(estimator, a, b, low, high, prob):
     ends = _ends(low, high)
     axes = max((a.axes, b.axes), key=lambda axes: np.prod([len(x) for x in axes.values()]))
     axes = axes if tuple(len(x) for x in axes.values()) == shape else unnamed(shape)
-    axes, labels = _apart(axes, a.axes, b.axes)
-    (a_title, a_whole), (b_title, b_whole) = (
-        [name and f"{name}{label}" for name in (x.title, x._whole)]
-        for x, label in zip((a, b), labels, strict=True)
+    axes = _both_labels(axes, a.axes, b.axes)
+    own = _own_labels(a.axes, b.axes), _own_labels(b.axes, a.axes)
+    title, whole = (
+        [name and name + end for name, end in zip(names, own, strict=True)]
+        for names in ((a.title, b.title), (a._whole, b._whole))
     )
-    titles = {"title": _less(a_title, b_title), "whole": _less(a_whole, b_whole)}
-    asked = {"a": a_whole, "b": b_whole}
+    titles = {"title": _less(*title), "whole": _less(*whole)}
+    asked = {"a": whole[0], "b": whole[1]}
     found = difference(estimator, first, second, prob, shape, **titles, axes=axes, asked=asked)
     if ends is not None:
         low, high = ends
@@ -260,28 +261,25 @@ def contrast(estimator, a, b, low, high, prob):
     return sum_up(found, *asked.values(), few, ends, signed)
 
 
-def _apart(axes, first, second):
-    """Labels of a difference of answers along axes of the same names, but with other labels.
+def _both_labels(axes, first, second):
+    """Axes of a difference: rows of answers with other labels, but as many, have both labels."""
+    if not list(axes) == list(first) == list(second):
+        return axes
+    return {name: _joined(labels, first[name], second[name]) for name, labels in axes.items()}
 
-    Where both are as long, rows have both labels. What is held against several has its own at the
-    end of its name: the second result, for each of the two.
-    """
-    ends = ["", ""]
-    if list(first) != list(second) or list(axes) != list(first):
-        return axes, ends
-    out = {}
-    for name, both in ((name, [list(first[name]), list(second[name])]) for name in axes):
-        out[name] = axes[name]
-        if both[0] == both[1]:
-            continue
-        if len(both[0]) == len(both[1]):
-            pairs = zip(*both, strict=True)
-            out[name] = [a if a == b else f"{a} against {b}" for a, b in pairs]
-            continue
-        which = int(len(both[1]) == 1)
-        where = "in" if name == "period" else "for"
-        ends[which] += f" {where} {both[which][0]}"
-    return out, ends
+
+def _joined(labels, first, second):
+    if len(first) != len(second):
+        return labels
+    return [a if a == b else f"{a} against {b}" for a, b in zip(first, second, strict=True)]
+
+
+def _own_labels(mine, others):
+    """What ends the name of a single answer that is held against several: where it is itself."""
+    if list(mine) != list(others):
+        return ""
+    single = (name for name in mine if len(mine[name]) == 1 < len(others[name]))
+    return "".join(f" {'in' if name == 'period' else 'for'} {mine[name][0]}" for name in single)
 
 
 def _less(a, b):

@@ -178,12 +178,10 @@ def _that_of(first, second):
     """The second of two names, short where it begins or ends as the first does."""
     when = _WHEN.search(first)
     if when and second.endswith(when.group()):
-        first, second = (name.removesuffix(when.group()) for name in (first, second))
-    else:
-        when = None
+        names = (name.removesuffix(when.group()) for name in (first, second))
+        return f"{_that_of(*names)} over the same time"
     head, of, _ = first.partition(" of ")
-    short = f"that{second[len(head) :]}" if of and second.startswith(f"{head} of ") else second
-    return f"{short} over the same time" if when else short
+    return f"that{second[len(head) :]}" if of and second.startswith(f"{head} of ") else second
 
 
 def verdict_on_nearer(table, few):
