@@ -26,9 +26,12 @@ FEW_DRAWS = 100
 # Effective draws below which R-hat itself says little.
 _HARDLY_ANY = 25
 # Draws for every one of these that are asked for, so that fewer effective ones are a surprise.
-_DRAWS_A_PIECE = 4
+DRAWS_A_PIECE = 4
 # Probability that a fit of chains at rest is said to drift.
 _DRIFT = 1e-3
+# Draws in a row that are one state from which a chain stands still, at least, and how many times as
+# many as the longest that is expected of moves that are refused now and then.
+_STILL, _TIMES = 20, 3.0
 # Share of accepted moves below which a sampler counts as stuck.
 ACCEPTANCE_LIMIT = 0.2
 
@@ -223,7 +226,7 @@ def note_few(attrs: dict[str, Any], size: ArrayLike, labels: Sequence[str], n_dr
         return
     k = int(np.nanargmin(size))
     attrs["min_ess"] = float(size[k])
-    if attrs.get("converged") is False or n_draws < _DRAWS_A_PIECE * FEW_DRAWS:
+    if attrs.get("converged") is False or n_draws < DRAWS_A_PIECE * FEW_DRAWS:
         return
     if size[k] < FEW_DRAWS:
         thin = attrs.get("thin", "not known")
@@ -259,3 +262,62 @@ def warn_if_stuck(acceptance: float, advice: str = "use kernel='polya-gamma'") -
             f"warmup, or {advice}.",
             ConvergenceWarning,
         )
+
+
+def longest_standstill(values: ArrayLike) -> np.ndarray:
+    """Most draws in a row that are one state, of each chain.
+
+    Parameters
+    ----------
+    values : array-like of shape (chain, draw)
+        What two states do not share, such as log densities.
+
+    Returns
+    -------
+    ndarray of int of shape (chain,)
+
+    Examples
+    --------
+    >>> from skbayesembed.common.mixing import longest_standstill
+    >>> longest_standstill([[0.3, 0.3, 0.3, 0.1], [0.1, 0.2, 0.1, 0.2]]).tolist()
+    [3, 1]
+    """
+    values = np.asarray(values)
+    longest = np.zeros(len(values), dtype=int)
+    run = np.ones_like(longest)
+    for before, now in zip(values.T, values.T[1:], strict=False):
+        longest = np.maximum(longest, run)
+        run = np.where(now == before, run + 1, 1)
+    return np.maximum(longest, run)
+
+
+def warn_if_standing(longest: ArrayLike, n_draws: int, target: float) -> None:
+    """Warn if a Hamiltonian chain stood still for long: its steps are too long for some place.
+
+    Parameters
+    ----------
+    longest : array-like of shape (chain,)
+        As of `longest_standstill`.
+    n_draws : int
+        Draws of each chain.
+    target : float
+        Share of moves that are to be accepted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a chain was in one state for 20 draws and three times as long as is expected of moves
+        that are refused independently.
+    """
+    longest = np.asarray(longest)
+    chain = int(longest.argmax())
+    expected = np.log(max(longest.size * n_draws, 1)) / -np.log1p(-target)
+    if longest[chain] < max(_STILL, _TIMES * expected):
+        return
+    warn_user(
+        f"Chain {chain} stood still for {longest[chain]} of its {n_draws} draws, one after the "
+        "other: all moves from that place were refused, as its steps are too long there. Raise "
+        "target_accept toward 1 (smaller steps; 0.95 for example), and warmup. TraceDisplay shows "
+        "chains.",
+        ConvergenceWarning,
+    )

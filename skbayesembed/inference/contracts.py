@@ -289,6 +289,7 @@ ATTRS = {
     "min_ess": "smallest effective sample size of what does not depend on the frame or on labels",
     "chain_similarity": "least cosine between two chains, their labels matched",
     "divergences": "how many trajectories diverged after warm-up",
+    "standstill": "most draws of a chain in a row that are one state",
     "saturated": "share of draws whose trajectory was cut at the largest tree depth",
     # of searches
     "lp": "log posterior density at the mode, up to a constant",

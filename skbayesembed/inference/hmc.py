@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.mixing import longest_standstill, warn_if_standing
 from ..common.random import generators
 from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
@@ -184,8 +185,9 @@ def sample_hmc(
     Result
         Statistics of every draw: ``lp`` (log density), ``energy`` (of the state drawn),
         ``acceptance``, ``n_leapfrog`` (gradients), ``divergent``, ``tree_depth``, ``step_size``.
-        Facts: ``divergences`` (their number after warm-up) and ``saturated`` (the share of draws
-        at the largest tree depth).
+        Facts: ``divergences`` (their number after warm-up), ``saturated`` (the share of draws
+        at the largest tree depth) and ``standstill`` (the most draws of a chain in a row that are
+        one state).
 
     Raises
     ------
@@ -199,7 +201,7 @@ def sample_hmc(
     Warns
     -----
     ConvergenceWarning
-        If trajectories diverged, or ended at the largest tree depth.
+        If trajectories diverged, ended at the largest tree depth, or a chain stood still for long.
     """
     require(model, HamiltonianModel, "hmc")
     options = HamiltonianOptions() if options is None else options
@@ -219,6 +221,9 @@ def sample_hmc(
     result.facts["divergences"] = int(stats["divergent"].sum())
     result.facts["saturated"] = float(np.mean(depth >= options.max_depth))
     warn_of_trajectories(result.facts, depth.size, options)
+    longest = longest_standstill(stats["lp"])
+    result.facts["standstill"] = int(longest.max())
+    warn_if_standing(longest, stats["lp"].shape[1], options.target)
     return result
 
 

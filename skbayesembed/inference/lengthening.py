@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.mixing import longest_standstill
 from ..common.trial import Measured, current
 from ..common.warnings import warn_user
 from . import checkpoint
@@ -122,6 +123,7 @@ def _joined(result, later):
     if "divergences" in facts:
         facts["divergences"] += result.facts["divergences"]
         facts["saturated"] = 0.5 * (facts["saturated"] + result.facts["saturated"])
+        facts["standstill"] = int(longest_standstill(stats["lp"]).max())
     return replace(result, draws=draws, stats=stats, facts=facts, states=later.states)
 
 

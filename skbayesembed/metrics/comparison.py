@@ -275,7 +275,7 @@ def _shares(values):
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
-    """Compare models by their results of ``loo(..., pointwise=True)`` or `score_units`.
+    """Compare models by their results of ``loo`` or `score_units`.
 
     Parameters
     ----------

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..common.mixing import DRAWS_A_PIECE, FEW_DRAWS, RHAT_LIMIT, beyond
 from .cells import bounded
-from .summary import interval_errors
+from .summary import diagnostics, interval_errors
 
 # Solvers whose draws are independent of each other.
 _INDEPENDENT = ("vi", "laplace")
@@ -61,6 +62,46 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
         # those of a draw one after the other, so that chains are chains
         draws = draws.reshape(-1, of_one, *draws.shape[1:]).swapaxes(0, 1).reshape(draws.shape)
     return interval_errors(draws, prob, n_chains)
+
+
+def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
+    """``rhat`` and ``ess`` of answers by draws of chains, each (...); empty of other draws.
+
+    Parameters
+    ----------
+    posterior, draws
+        As of `errors_of`. Of answers with several draws for each of the posterior's, or fewer,
+        nothing is told.
+    """
+    n_chains, n_draws = posterior.n_chains, posterior.n_draws
+    if posterior.attrs.get("solver") in _INDEPENDENT or len(draws) != n_chains * n_draws:
+        return {}
+    chains = draws.reshape(n_chains, n_draws, *draws.shape[1:])
+    found = diagnostics(chains, posterior.n_runs)
+    return {"rhat": found["rhat"][()], "ess": found["ess_bulk"][()]}
+
+
+def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
+    """Lines below a table with answers whose own chains have not mixed, or are worth little.
+
+    As by `common.mixing.note_few`, little is a surprise only where many draws were asked for.
+    """
+    notes, n_draws = [], len(found.get("draws", ()))
+    rhat, ess = (np.ravel(found.get(name, np.nan)) for name in ("rhat", "ess"))
+    with np.errstate(invalid="ignore"):
+        unmixed, few = rhat > RHAT_LIMIT, ess < FEW_DRAWS
+    if unmixed.any():
+        largest = beyond(rhat[unmixed].max(), RHAT_LIMIT)
+        notes.append(
+            f"({_in_rows(unmixed)}chains differ on this very answer: R-hat {largest}, above "
+            f"{RHAT_LIMIT})"
+        )
+    if few.any() and n_draws >= DRAWS_A_PIECE * FEW_DRAWS:
+        notes.append(
+            f"({_in_rows(few)}the draws are worth {ess[few].min():.0f} independent ones of this "
+            f"answer; below {FEW_DRAWS} ends of intervals are rough)"
+        )
+    return notes
 
 
 def hangs_on_draws(found: Mapping[str, Any], value: float = 0.0) -> Any:

@@ -36,7 +36,8 @@ class SummaryMixin:
         ----------
         names : str or list of str, optional
             Parameters; all by default, including those that have only moments, which have NaN in
-            the columns that need draws.
+            the columns that need draws. Or statistics in ``stats``: of chains of word vectors
+            ``"logit"`` has the logits of the pairs of words that `fit` checks.
         words : str or list of str, optional
             Show only the entries of these words, for the parameters with a dimension ``word``; all
             words by default, or the first ones if there are more than ``max_rows`` entries.
@@ -176,12 +177,18 @@ def _columns_of(posterior, name, prob, axis=None, chosen=None):
 
     With an ``axis``, of the ``chosen`` places along it alone.
     """
-    mean, sd = posterior.mean(name), posterior.std(name)
+    of_stats = name not in {*posterior, *posterior.moments}
+    if of_stats:
+        draws = posterior.stats[name]
+        flat = draws.reshape(-1, *draws.shape[2:])
+        mean, sd = flat.mean(axis=0), flat.std(axis=0, ddof=int(len(flat) > 1))
+    else:
+        mean, sd = posterior.mean(name), posterior.std(name)
     if axis is not None:
         mean, sd = (np.take(x, chosen, axis=axis) for x in (mean, sd))
     columns = {"mean": mean, "sd": sd}
-    if name in posterior._draws and posterior.n_draws:
-        draws = posterior._draws[name]
+    if of_stats or (name in posterior._draws and posterior.n_draws):
+        draws = posterior._recorded(name)
         draws = draws if axis is None else np.take(draws, chosen, axis=axis + 2)
         interval = hdi_interval(draws.reshape(-1, *draws.shape[2:]), prob=prob)
         columns.update(low=interval[..., 0], high=interval[..., 1])

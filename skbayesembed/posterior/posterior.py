@@ -265,7 +265,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         Parameters
         ----------
         names : str or list of str, optional
-            Parameters; all by default.
+            Parameters, all by default, or statistics in ``stats`` such as ``"acceptance"``.
 
         Returns
         -------
@@ -292,7 +292,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         >>> bool((posterior.rhat("x")["x"] < 1.05).all())
         True
         """
-        return {name: summaries.rhat(self[name], self.n_runs) for name in self._names(names)}
+        return {name: summaries.rhat(self._recorded(name), self.n_runs) for name in self._names(names)}
 
     def ess(
         self, names: str | Iterable[str] | None = None, method: str = "bulk"
@@ -302,7 +302,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         Parameters
         ----------
         names : str or list of str, optional
-            Parameters; all by default.
+            Parameters, all by default, or statistics in ``stats`` such as ``"acceptance"``.
         method : {"bulk", "tail", "mean", "sd", "median", "mad"}, default="bulk"
             What the draws are used to estimate: ``"bulk"`` is the center of the distribution,
             ``"tail"`` its 5 % and 95 % quantiles (the smaller size of the two); the others are the
@@ -329,7 +329,8 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         >>> bool((posterior.ess("x")["x"] > 400).all())
         True
         """
-        return {name: summaries.ess(self[name], method, self.n_runs) for name in self._names(names)}
+        names, n_runs = self._names(names), self.n_runs
+        return {name: summaries.ess(self._recorded(name), method, n_runs) for name in names}
 
     def hdi(
         self, names: str | Iterable[str] | None = None, *, prob: float = 0.9
@@ -339,7 +340,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         Parameters
         ----------
         names : str or list of str, optional
-            Parameters; all by default.
+            Parameters, all by default, or statistics in ``stats`` such as ``"acceptance"``.
         prob : float, default=0.9
             Probability in the interval, strictly between 0 and 1.
 
@@ -367,8 +368,10 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         check_prob(prob)
         out = {}
         for name in self._names(names):
-            nothing = np.full((*self._shapes[name], 2), np.nan)
-            out[name] = hdi_interval(self.flat(name), prob=prob) if self.n_draws else nothing
+            draws, shape = self._recorded(name), self._shapes[name]
+            flat = draws.reshape(-1, *shape)
+            nothing = np.full((*shape, 2), np.nan)
+            out[name] = hdi_interval(flat, prob=prob) if draws.shape[1] else nothing
         return out
 
     def thinned(self, n_draws: int) -> Self:
@@ -484,14 +487,19 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 
     def _names(self, names, moments=False):
-        """List of the names asked for; all where None."""
+        """List of the names asked for, of statistics as well; of all parameters where None."""
         available = {**self._draws, **self.moments} if moments else self._draws
         if names is None:
             return list(available)
+        available = {**available, **self.stats}
         names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
         for name in names:
             self._require(name, available)
         return names
+
+    def _recorded(self, name):
+        """Draws of a parameter, or a statistic of the draws, (chain, draw, ...)."""
+        return self._draws[name] if name in self._draws else self.stats[name]
 
     def _moments_of(self, name):
         """Moments of a parameter, or None if only the recorded draws can tell."""

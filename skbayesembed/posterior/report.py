@@ -236,7 +236,8 @@ def _chains(posterior):
             draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
     converged = {True: f"yes{_within(attrs)}", False: "no", None: NOT_KNOWN}[attrs["converged"]]
     rows = {"draws": none if attrs["solver"] == "map" else draws, "converged": converged}
-    names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
+    names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences",
+             "moves accepted")  # fmt: skip
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
     steps = "1 step" if attrs["thin"] == 1 else f"{attrs['thin']} steps"
@@ -250,7 +251,21 @@ def _chains(posterior):
     if "drifts" in attrs:
         rows["converged"] = f"no: {attrs['drifts']} drifts, from the first draws to the last"
     divergences = attrs.get("divergences", none)
-    return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
+    found = warmup, worst, least, divergences, _accepted(posterior)
+    return rows | dict(zip(names, found, strict=True))
+
+
+def _accepted(posterior):
+    """Shares of moves that chains accepted, and for how long one of them stood still."""
+    attrs = posterior.attrs
+    if "acceptance" not in posterior.stats:
+        return f"does not apply (solver={attrs['solver']!r})"
+    by_chain = posterior.stats["acceptance"].reshape(posterior.n_chains, -1).mean(axis=1)
+    text = f"{', '.join(f'{share:.2f}' for share in by_chain)} (mean of each chain)"
+    if "standstill" in attrs:
+        draws = "1 draw" if attrs["standstill"] == 1 else f"{attrs['standstill']} draws"
+        text += f"; none stood still for more than {draws}"
+    return text
 
 
 def _within(attrs):

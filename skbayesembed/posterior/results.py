@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .cells import amounts, both_amounts, cut_lists, dashed, p_values, readable_numbers, repeated
-from .deciding import NO_DATA, SIDES, hangs_on_draws, surely
+from .deciding import NO_DATA, SIDES, hangs_on_draws, note_on_mixing, surely
 from .sources import (
     AT_MODE,
     TOO_LITTLE,
@@ -69,7 +69,7 @@ _VERDICTS = {
 }
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter", "few_pairs", "uses", "seen_interval", "seen_verdict",
+                "modes_that_matter", "few_pairs", "rhat", "ess", "uses", "seen_interval", "seen_verdict",
                 "seen_prob_increase")  # fmt: skip
 
 
@@ -466,6 +466,7 @@ class ResultTable(Table):
             notes.append(note_on_lent("units" in self._result))
         if "interval" in self._result:
             notes += note_on_few_units(self._result.get("n_units", np.inf))
+            notes += note_on_mixing(self._result)
         return [*notes, *notes_on(self._about.source, self._result), *self._about.asides]
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
-from ..posterior.deciding import errors_of, note_on_draws
+from ..posterior.deciding import errors_of, mixing_of, note_on_draws
 from ..posterior.naming import given_names, together
 from ..posterior.results import About, Result
 from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_units, source_of
@@ -243,7 +243,8 @@ class PrevalenceReadingMixin:
             that at ``start``; ``prob_increase``, the probability that this difference is above
             zero (NaN for a point estimate, as is ``sd``); ``snippets``, the training snippets of
             the two periods (of the genre). If there is an interval, ``interval_mcse`` (2,), the
-            Monte Carlo standard errors of its ends. If ``fit`` was given units, also ``units``,
+            Monte Carlo standard errors of its ends, and by draws of chains ``rhat`` and ``ess``. If
+            ``fit`` was given units, also ``units``,
             their number in the two periods, and, for all units, ``seen_alike`` and ``seen``, the
             mean change in the units seen, each counted once or weighted by its snippets (NaN if a
             period (in a genre) has none); ``seen_interval`` (2,) of ``seen``,
@@ -303,6 +304,7 @@ class PrevalenceReadingMixin:
             found.sd = found.prob_increase = np.nan
         else:
             found.interval_mcse = errors_of(self.posterior_, change, prob)
+            found |= mixing_of(self.posterior_, change)
             found.verdict = verdict_on_change(found, units)
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:

@@ -32,7 +32,7 @@ _CELLS = 4_000_000
 _EFFICIENCY_SAMPLE = 50
 
 
-def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
+def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=True):
     """Estimate the expected log predictive density of left-out observations, by PSIS-LOO.
 
     Parameters
@@ -46,8 +46,8 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
         there are more, as many observations are drawn at random, with replacement.
     rng : numpy.random.Generator, optional
         Draws the observations.
-    pointwise : bool, default=False
-        Whether to also return the estimates of single observations.
+    pointwise : bool, default=True
+        Whether to return the estimates of single observations.
 
     Returns
     -------

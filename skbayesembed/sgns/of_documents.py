@@ -147,7 +147,7 @@ class DocumentsMixin(DocumentFeaturesMixin):
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         max_pairs: int = 2000,
-        pointwise: bool = False,
+        pointwise: bool = True,
     ) -> Result:
         """Estimate the expected log predictive density of left-out observations, by PSIS-LOO.
 
@@ -163,9 +163,9 @@ class DocumentsMixin(DocumentFeaturesMixin):
         max_pairs : int, default=2000
             Maximum number of pairs for importance sampling. If there are more, a random sample is
             used, the same for models with the same ``random_state``.
-        pointwise : bool, default=False
-            Whether to also return the densities of single observations, as
-            `metrics.compare_models` needs them.
+        pointwise : bool, default=True
+            Whether to return the densities of single observations, which
+            `metrics.compare_models` needs.
 
         Returns
         -------

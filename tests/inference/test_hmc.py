@@ -11,6 +11,7 @@ from arviz_stats.base import array_stats
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
+from skbayesembed.common.mixing import longest_standstill, warn_if_standing
 from skbayesembed.inference import hmc_kernels
 from skbayesembed.inference.adaptation import Metric, MetricWindow, StepSize, schedule
 from skbayesembed.inference.hmc import sample_hmc
@@ -508,7 +509,14 @@ def test_statistics(method):
         assert np.all(found["n_leapfrog"] % 2 == 0), "two gradients a step"
     if method == "nuts":
         assert np.all(found["n_leapfrog"] <= 2 * (2 ** (found["tree_depth"] + 1) - 1))
-    assert result.facts == {"interrupted": False, "divergences": 0, "saturated": 0.0}
+    # draws of one state are those whose moves were all refused
+    longest = max(
+        max(len(list(run)) for _, run in itertools.groupby(chain)) for chain in found["lp"].tolist()
+    )
+    assert result.facts == {
+        "interrupted": False, "divergences": 0, "saturated": 0.0, "standstill": longest,
+    }  # fmt: skip
+    assert longest < 20
 
 
 def test_divergences_are_counted_and_warned_about():
@@ -523,6 +531,24 @@ def test_saturated_trajectories_are_warned_about():
         result = sample(model, 100, 50, {"max_depth": 2})
     assert result.facts["saturated"] == np.mean(result.stats["tree_depth"] == 2) > 0.01
     assert result.stats["n_leapfrog"].max() == 3
+
+
+def test_a_chain_that_stands_still_is_warned_about():
+    """Its moves are refused where the density is narrow; overall it accepts as many as others."""
+    moving = np.random.default_rng(0).standard_normal((3, 500))
+    standing = moving.copy()
+    standing[1, 100:280] = standing[1, 100]
+    assert longest_standstill(standing).tolist() == [1, 180, 1]
+    with pytest.warns(
+        ConvergenceWarning, match=r"Chain 1 stood still for 180 of its 500 draws.*target_accept"
+    ):
+        warn_if_standing(longest_standstill(standing), 500, 0.8)
+    warn_if_standing(longest_standstill(moving), 500, 0.8)
+    # refused as often as was asked for: the longest run of 2,000 is of about 21 draws
+    refused = np.random.default_rng(1).random((4, 500)) < 0.7
+    values = np.cumsum(~refused, axis=1).astype(float)
+    assert longest_standstill(values).max() >= 10
+    warn_if_standing(longest_standstill(values), 500, 0.3)
 
 
 def test_trajectories_of_a_given_length_are_cut_too():

@@ -203,7 +203,7 @@ def fit(pairs, k, seed=0):
 
 def test_pairs_of_words(pairs):
     models = {"one": fit(pairs, 1), "two": fit(pairs, 2)}
-    found = {name: model.loo(pairs, pointwise=True) for name, model in models.items()}
+    found = {name: model.loo(pairs) for name, model in models.items()}
     for one in found.values():
         assert one.elpd == pytest.approx(one.weight @ one.pointwise)
         assert one.weight.sum() == pytest.approx(one.n_observations)
@@ -211,7 +211,7 @@ def test_pairs_of_words(pairs):
     table = compare_models(found)
     assert table.names[0] == "two", "the truth has two components"
     assert table.difference[1] < -2 * table.se_difference[1]
-    assert "pointwise" not in models["one"].loo(pairs)
+    assert "pointwise" not in models["one"].loo(pairs, pointwise=False)
     # a sample of observations: the same difference, up to its standard errors
     some = {n: m.loo(pairs, pointwise=True, max_pairs=100) for n, m in models.items()}
     sampled = compare_models(some)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.posterior.deciding import is_skewed, note_on_draws, said_of_draws
+from skbayesembed import Posterior
+from skbayesembed.posterior.deciding import (
+    is_skewed,
+    mixing_of,
+    note_on_draws,
+    note_on_mixing,
+    said_of_draws,
+)
 from skbayesembed.posterior.results import About, Result
 
 
@@ -45,3 +52,50 @@ def test_no_probability_is_told_as_certain():
     assert "above zero is above 0.999, but" in said_of_draws(found([-0.0001, 0.2], 0.99975))
     several = found([[-0.01, 0.4]] * 2, np.array([0.996, 0.9999]), ["not decided"] * 2)
     assert "one side of zero is 0.99 or more, but" in note_on_draws(several)[0]
+
+
+def chains(solver, n_runs=1):
+    draws = np.random.default_rng(0).normal(size=(4, 150, 3))
+    draws[1, :, 2] += 3.0
+    return Posterior({"x": draws}, attrs={"solver": solver, "embedding_draws": n_runs})
+
+
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_answers_of_chains_have_their_own_diagnostics(n_runs):
+    posterior = chains("hmc", n_runs)
+    answers = posterior.flat("x") ** 2
+    made = mixing_of(posterior, answers)
+    again = Posterior({"y": answers.reshape(4, 150, 3)}, attrs=posterior.attrs)
+    np.testing.assert_array_equal(made["rhat"], again.rhat("y")["y"])
+    np.testing.assert_array_equal(made["ess"], again.ess("y")["y"])
+    alone = mixing_of(posterior, answers[:, 0])
+    assert alone["rhat"] == made["rhat"][0] and np.ndim(alone["ess"]) == 0
+
+
+def test_other_answers_have_none():
+    posterior = chains("vi")
+    assert mixing_of(posterior, posterior.flat("x")) == {}
+    posterior = chains("gibbs")
+    # more answers than draws
+    assert mixing_of(posterior, np.tile(posterior.flat("x"), (2, 1))) == {}
+    constant = mixing_of(posterior, np.ones((600, 2)))
+    assert np.isnan(constant["rhat"]).all() and np.isnan(constant["ess"]).all()
+
+
+def test_tables_say_where_an_answer_has_not_mixed():
+    posterior = chains("gibbs")
+    draws = posterior.flat("x")
+    interval = np.quantile(draws, [0.05, 0.95], axis=0).T
+    axes = {"period": [1, 2, 3]}
+    entries = {"interval": interval, "draws": draws, **mixing_of(posterior, draws)}
+    table = Result(entries, About("similarity", axes, 0.9))
+    mixed, few = note_on_mixing(table)
+    assert mixed.startswith("(in 1 of 3 rows chains differ on this very answer: R-hat 1.")
+    assert few.startswith(f"(in 1 of 3 rows the draws are worth {table.ess[2]:.0f} independent")
+    assert mixed in str(table) and few in str(table) and "rhat" not in str(table)
+    # of few draws few effective ones are no surprise
+    table.draws = draws[:399]
+    assert note_on_mixing(table) == [mixed]
+    good = Result({name: x[:2] if name != "draws" else x for name, x in entries.items()})
+    assert note_on_mixing(good) == []
+    assert note_on_mixing({"interval": interval}) == []

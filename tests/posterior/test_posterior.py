@@ -503,6 +503,28 @@ def test_summary():
     np.testing.assert_array_equal(again.labels, table.labels)
 
 
+def test_statistics_have_summaries_where_they_are_named():
+    """Of all draws, of which fewer may be recorded whole; not among all parameters."""
+    rng = np.random.default_rng(0)
+    x, logit = rng.normal(size=(2, 40, 3)), rng.normal(size=(2, 80, 2))
+    posterior = Posterior(
+        {"x": x}, stats={"logit": logit}, dims={"logit": ("pair",)}, coords={"pair": ["a", "b"]}
+    )
+    table, same = posterior.summary("logit"), Posterior({"logit": logit}).summary()
+    assert table.labels.tolist() == ["logit[a]", "logit[b]"]
+    for name in table.columns:
+        np.testing.assert_allclose(table[name], same[name], rtol=1e-12, err_msg=name)
+    assert posterior.rhat("logit")["logit"].tolist() == table.rhat.tolist()
+    assert posterior.ess("logit")["logit"].tolist() == table.ess_bulk.tolist()
+    np.testing.assert_array_equal(posterior.hdi("logit")["logit"][:, 0], table.low)
+    assert not any("logit" in label for label in posterior.summary().labels)
+    assert list(posterior.rhat()) == ["x"]
+    with pytest.raises(KeyError, match="no draws named 'lp'; available: 'x', 'logit'"):
+        posterior.summary("lp")
+    alone = Posterior({"x": x[:1, :1]}, stats={"lp": np.ones((1, 1))}).summary("lp")
+    assert alone.sd.tolist() == [0.0] and alone.mean.tolist() == [1.0]
+
+
 def test_a_summary_says_why_rows_have_no_diagnostics():
     draws = np.random.default_rng(0).normal(size=(2, 100, 3))
     draws[..., 0] = 2.0

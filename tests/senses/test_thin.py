@@ -48,7 +48,7 @@ def test_longer_chains_are_those_of_a_fit_with_that_thin(never, solver, n_jobs):
         # with "gibbs" that of the last sweep before a draw, here of more of them
         for name in set(expected) - {"acceptance"} if solver == "gibbs" else expected:
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, err_msg=name)
-    for name in ("divergences", "saturated"):
+    for name in ("divergences", "saturated", "standstill"):
         assert longer.posterior_.attrs.get(name) == given.posterior_.attrs.get(name)
 
 

@@ -12,7 +12,7 @@ from ...common.checks import (
     check_prob,
     is_number,
 )
-from ...posterior.deciding import MOST_ERRORS, errors_of
+from ...posterior.deciding import MOST_ERRORS, errors_of, mixing_of
 from ...posterior.results import About, Result
 from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
@@ -23,6 +23,8 @@ from .verdicts import few_pairs, sum_up
 
 # Differences of answers that are smaller than this in every draw are none.
 _ROUNDING = 1e-12
+# What only draws that differ have.
+_OF_MIXING = ("rhat", "ess")
 
 
 class Vectors:
@@ -136,7 +138,8 @@ def ask(
     Answer
         ``mean`` and ``sd`` (*shape), ``interval`` (*shape, 2), ``draws`` (n_draws, *shape); by
         units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape); by draws of the posterior
-        also ``interval_mcse`` (*shape, 2), for up to 200 answers at once.
+        also ``interval_mcse`` (*shape, 2), for up to 200 answers at once; by draws of chains also
+        ``rhat`` and ``ess`` (*shape).
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
@@ -145,6 +148,7 @@ def ask(
         found = summarise(draws, prob)
         if 1 < len(draws) and len(question) <= MOST_ERRORS:
             found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
+            found |= mixing_of(estimator.posterior_, draws)
     else:
         found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
@@ -217,6 +221,9 @@ def blank(found, where):
 
 def _fill(found, where, value):
     """Give answers, in place, one value where they are told to have it."""
+    for name in _OF_MIXING:
+        if name in found:
+            found[name] = np.where(where, np.nan, found[name])[()]
     for name in ("mean", "sd", "interval", "draws", "sd_sampling", "sd_prior", "interval_mcse"):
         if name in found:
             ends = where[..., None] if name.startswith("interval") else where
