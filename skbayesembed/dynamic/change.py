@@ -26,6 +26,7 @@ from .verdicts import (
     note_on_expected,
     note_on_settings,
     notes_on_uses,
+    picked_note,
     sentence_on_changes,
     settings_of,
 )
@@ -214,6 +215,7 @@ class Changes(Table):
     def _notes(self):
         return [
             *note_on_expected(self),
+            *picked_note(self),
             *super()._notes(),
             *units_notes(self),
             *self._notes_on_known(),

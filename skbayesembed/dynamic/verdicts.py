@@ -37,6 +37,8 @@ NEED_NONE = (
 _OF_THE_PRIOR = (
     ", the distance that a word without data is expected to move (root mean square under the prior)"
 )
+# Of words that were looked for.
+_PICKED = "words were picked because they moved, which their intervals do not allow for"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
     "drifted": "it has {probably}drifted by more than the threshold ({proba})",
@@ -177,6 +179,21 @@ def sentence_on_drift(found, kind, word, periods, learned):
     return _ended(parts, found, periods)
 
 
+def picked_note(table):
+    """Line below a table of changes: words were looked for; none of a point or of no words."""
+    if table.source == "point" or len(table.words) == 0:
+        return []
+    return [f"({_PICKED})"]
+
+
+def note_of_changes(table):
+    """What a figure of changes says of its rows, in one line."""
+    notes = [f"dashed: the threshold of a move, {table.threshold:.3g}"]
+    notes += [note[1:-1] for note in note_on_expected(table)]
+    notes += [note[1:-1] for note in picked_note(table)]
+    return "; ".join([*notes, f"depends on {_settings(table.settings)}"])
+
+
 def note_on_expected(table):
     """Line below a table of changes: how many are expected to be true; none of a point or none."""
     n = len(table.words)
@@ -214,7 +231,9 @@ def sentence_on_changes(table):
             text = f"Of no word is it more likely than not that it moved {far}. {text}"
         if n > 1:
             text += f"; of the {n} words shown, {_expected(table)} to have moved so far"
-    return ended(text, table.source, found=table, several=len(first) > 1)
+    text = ended(text, table.source, found=table, several=len(first) > 1)
+    text += f" How far words moved, and which the furthest, depends on {_settings(table.settings)}."
+    return text if point else f"{text} The {_PICKED}."
 
 
 def sentence_on_change(found, similarity, periods):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from typing import Any
 
@@ -76,7 +78,8 @@ def score_units(
 
     Notes
     -----
-    After the first fit, if it takes more than some seconds, a note says how long it took.
+    If the first fit takes more than some seconds, a note says how many there are, and how long it
+    took once it has ended.
 
     Standard errors treat the units as a sample, and assume that fits to other folds would have been
     alike. Fits share most of their data, and no estimate allows for that (Bengio & Grandvalet
@@ -165,12 +168,34 @@ def _one_each(name, values, n, labels=False):
 def _score_fold(estimator, X, index, given, train, test, n_folds):
     """What a fold comes to, and its warnings; the first of ``n_folds`` tells how long it took."""
     begun = time.monotonic()
-    with held_warnings() as warned, muted(not n_folds):
+    with held_warnings() as warned, muted(not n_folds), _told_of_first(estimator, n_folds):
         found = _scores_of_fold(estimator, X, index, given, train, test)
     took = time.monotonic() - begun
     if n_folds and took > _BRIEF:
-        note_user(f"score_units: the first of {n_folds} fits took {duration(took)}")
+        note_user(
+            f"score_units: the first of {n_folds} fits took {duration(took)}; one after the "
+            f"other, the others take about {duration((n_folds - 1) * took)}"
+        )
     return found, warned
+
+
+@contextlib.contextmanager
+def _told_of_first(estimator, n_folds):
+    """Context of a fold, of whose fit it is told that it goes on once it takes long."""
+    if not n_folds:
+        yield
+        return
+    before = ""
+    if hasattr(estimator, "estimate_cost"):
+        before = f"; estimate_cost of the {type(estimator).__name__} tells it beforehand"
+    text = f"score_units: {n_folds} fits; once the first has ended, a line tells its time{before}"
+    timer = threading.Timer(_BRIEF, note_user, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _scores_of_fold(estimator, X, index, given, train, test):

@@ -251,6 +251,6 @@ class DriftDisplay(Display):
         axes.set_ylabel("difference of cosines" if differences else "cosine")
         if differences:
             reference(axes, 0.0, axis="y")
-        label_times(axes, found.times)
+        label_times(axes, found.times, found.axes["period"])
         legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)
         return self._close()

@@ -101,16 +101,26 @@ def called(what):
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
 
 
-def label_times(axes, times):
+def label_times(axes, times, periods):
     """Call the horizontal axis ``"year"`` where all times may be years, else ``"time"``.
 
-    Ticks of years are whole, of however short a span.
+    Where ``periods`` are the names of spans of time, it is said that times are their middles. Ticks
+    of years are whole, of however short a span.
     """
     times = np.asarray(times, dtype=float)
     years = times.size and np.all((times >= _YEARS[0]) & (times <= _YEARS[1]))
-    axes.set_xlabel("year" if years else "time")
+    spans = any(map(_is_span, periods, times))
+    axes.set_xlabel(("year" if years else "time") + (" (points: middles of periods)" * spans))
     if years:
         axes.xaxis.get_major_locator().set_params(integer=True)
+
+
+def _is_span(period, time):
+    """Whether the name of a period is not the one time that it has."""
+    try:
+        return float(period) != time
+    except ValueError:
+        return True
 
 
 def keep_inside(figure):

@@ -267,7 +267,7 @@ class PrevalenceDisplay(Display):
             several = len(found.genres) > 1
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
         keys = self._keys(panels[0], bool(np.any(found.few[chosen])))
-        label_times(panels[-1], found.times)
+        label_times(panels[-1], found.times, found.periods)
         if len(found.times) == 1:
             panels[-1].set(xticks=found.times, xticklabels=[str(found.periods[0])])
             panels[-1].set_xlim(found.times[0] - 0.5, found.times[0] + 0.5)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..corpus.design import INTERCEPT
-from ..dynamic.verdicts import note_on_expected
+from ..dynamic.verdicts import note_of_changes
 from ..posterior.cells import (
     both_amounts,
     bounded,
@@ -316,9 +316,7 @@ def rows_of(result: Any) -> Rows:
         looked_for = hasattr(result, "prob_top") or hasattr(result, "prob_answer")
         note = note_of_figure(result) if looked_for else None
         if hasattr(result, "prob_exceeds"):
-            note = f"dashed: the threshold of a move, {result.threshold:.3g}"
-            if note_on_expected(result):
-                note += f"; {note_on_expected(result)[0][1:-1]}"
+            note = note_of_changes(result)
         if hasattr(result, "prob_nearest"):
             note = _which_is_nearest(result)
         few = getattr(result, "few_pairs", None)

@@ -25,6 +25,8 @@ _OTHERS = (
     "In {} the senses are not those of the setting that they are compared with, or have other "
     "numbers, so that answers may be about another sense (the table's notes say which)"
 )
+# What all intervals share.
+_FROM = "the values from"
 # Letters of settings that sentences name.
 _LETTERS = 60
 
@@ -144,6 +146,8 @@ class SettingsInWords:
         shared = self._shared(rows, lambda value: shown(value)[0]) if several else ""
         if self.prob is not None:
             shared = shared.replace("intervals", f"of the {100 * self.prob:g}% intervals")
+            # what intervals share is narrower than each of them, and is not one itself
+            shared += ", a range without a probability of its own" * (_FROM in shared)
         text = f", the estimate{of} {where} {' and '.join(ends)}{shared}"
         mine = rows[self.own[rows]]
         if not mine.size or rows.size == 1:
@@ -196,8 +200,8 @@ class SettingsInWords:
         if low > high:
             return f"; no value is in {_all(n, 'interval')}"
         ends = dict.fromkeys((shown(low), shown(high)))
-        shared = "the value " if len(ends) == 1 else "the values from "
-        return f"; {_all(n, 'interval')} contain {shared}{' to '.join(ends)}"
+        shared = "the value" if len(ends) == 1 else _FROM
+        return f"; {_all(n, 'interval')} contain {shared} {' to '.join(ends)}"
 
     def _decided(self, rows):
         """What signs and verdicts are over the rows of several settings, a list of texts."""

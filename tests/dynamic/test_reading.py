@@ -194,6 +194,9 @@ def test_most_changed_prints_and_converts(model):
         none = "" if (found.interval[:, 0] > found.threshold).any() else "; each interval reaches "
         none += "below it, so that none surely has" * bool(none)
         assert lines.pop(5) == f"{told}more than the threshold{none})"
+        assert lines.pop(5).startswith("(words were picked because they moved, which")
+        assert "The words were picked because they moved, which" in found.sentence
+    assert f"depends on {rests[12:52]}" in found.sentence
     assert lines[0] == "most changed from 1850 to 1890, by Euclidean distance" and len(lines) == 5
     for word, mean in zip(found.words, found.mean, strict=True):
         assert f"{str(word)!r} by {mean:.2f}" in found.sentence

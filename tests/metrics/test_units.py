@@ -105,3 +105,5 @@ def test_the_first_fit_says_how_long_it_took(monkeypatch, capsys):
     score_units(model.set_params(random_state=0), texts, np.arange(12) // 2, cv=3)
     told = capsys.readouterr().err
     assert told.count("score_units: the first of 3 fits took") == 1
+    assert told.count("score_units: 3 fits; once the first has ended") == 1
+    assert told.index("score_units: 3 fits") < told.index("the first of 3 fits took")

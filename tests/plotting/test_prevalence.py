@@ -44,8 +44,13 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
     display.figure_.draw_without_rendering()
     legend = display.ax_.get_legend().get_window_extent()
     assert legend.y1 <= display.ax_.title.get_window_extent().y0 < legend.y1 + 0.5 * legend.height
-    for times, label in (([1810.0, 1811.0], "year"), ([-700.0, 1900.0], "time")):
-        label_times(display.ax_, times)
+    middles = " (points: middles of periods)"
+    for times, periods, label in (
+        ([1810.0, 1811.0], [1810, 1811], "year"), ([-700.0, 1900.0], ["-700", "1900"], "time"),
+        ([1810.0, 1830.0], ["1800-1819", "1820-1839"], f"year{middles}"),
+        ([-700.0, 1900.0], ["[-750, -650)", "[1850, 1950)"], f"time{middles}"),
+    ):  # fmt: skip
+        label_times(display.ax_, times, periods)
         display.ax_.set_xlim(times)
         assert display.ax_.get_xlabel() == label
         ticks = display.ax_.get_xticks()
