@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
 from ..common.mixing import COORDINATE_RHAT_LIMIT, LIKELIHOOD, rhat_text
-from ..posterior.entry_table import entry_labels
-from ..posterior.naming import given_names, shares_called
+from ..posterior.naming import labels_in_words
 from ..posterior.summary import rhat
 from ..posterior.trend import drift
-from .canvas import SMALL, Display, can, names_for, styles
+from .canvas import SMALL, Display, can, styles
 from .labels import called
 from .marks import LINE
 from .similarity import checked_pairs
@@ -30,8 +29,6 @@ _WATCHED = ("logit", "prevalence", "diffusion", "share")
 _LARGE, _LARGEST = 1e4, 1e9
 # Steps between ticks of such an axis, at most.
 _TICKS = 4
-# Dimensions that labels leave out where they have one entry.
-_PLACES = ("genre", "period")
 
 
 class ChainsDisplay(Display):
@@ -234,7 +231,7 @@ def _entries(posterior, names, n):
     found = []
     for name in names:
         draws = np.asarray(known[name])
-        labels = _labels_of(name, draws, posterior)
+        labels = labels_in_words(posterior, name, draws.shape[2:])
         flat = draws.reshape(*draws.shape[:2], -1)
         if name == "prevalence" and draws.shape[-1] == 2:
             # two senses add up to one: the second is the first mirrored
@@ -261,24 +258,10 @@ def _is_warned_of(posterior):
     )
 
 
-def _labels_of(name, draws, posterior):
-    """Labels of the entries of an array, without genres and periods of which there is one alone."""
-    if name == "share":
-        return shares_called(posterior)
-    dims, shape = posterior.dims[name], draws.shape[2:]
-    kept = [i for i, dim in enumerate(dims) if dim not in _PLACES or shape[i] > 1]
-    dims, shape = [dims[i] for i in kept], [shape[i] for i in kept]
-    coords = posterior.coords
-    if name == "prevalence" and "sense" in coords:
-        n = len(coords["sense"])
-        known = given_names(posterior, "sense")
-        coords = {**coords, "sense": names_for(None, n, "sense", known)}
-    return entry_labels(name, dims, shape, coords)
-
-
 def _quantity_of(label):
     """What an entry is an entry of; its title has the whole label."""
-    return label.partition("[")[0].partition(" of ")[0].replace("log_likelihood", "log lik.")
+    quantity = label.partition("[")[0].partition(" P(")[0].partition(" of ")[0]
+    return quantity.replace("log_likelihood", "log lik.")
 
 
 def _write_out(axis, draws):

@@ -97,7 +97,9 @@ def _table(posterior, names, words, prob, max_rows):
         labels += entry_labels(name, dims, shape, coords)
     columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
     starts = posterior.attrs.get("starts_by_mode")
-    notes = [] if starts is None else [f"modes, the heaviest first, met by {starts} starts"]
+    notes = []
+    if starts is not None:
+        notes.append(f"starts that met each mode, the heaviest first: {starts}")
     if posterior.attrs.get("solver_reason") is not None:
         notes.append(f"solver='auto' took {posterior.attrs['solver']!r}")
     notes += _of_answers(posterior, chosen)

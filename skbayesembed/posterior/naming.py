@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..common.checks import check_list, is_whole
+from .entry_table import entry_labels
+
+# Dimensions that labels leave out where they have one entry.
+_PLACES = ("genre", "period")
 
 
 def check_names(names: Any, n: int, what: str) -> np.ndarray:
@@ -119,6 +123,32 @@ def shares_called(posterior: Any) -> list[str]:
     names = given_names(posterior, "topic")
     n = posterior["counts"].shape[-2]
     return [f"share of {called(names, 'topic', k)}" for k in range(n)]
+
+
+def labels_in_words(posterior: Any, name: str, shape: Sequence[int]) -> list[str]:
+    """Labels of the entries of an array, as reports, warnings and figures have them.
+
+    Genres and periods of which there is one alone are left out, senses have their names, and logits
+    are those of a pair's co-occurrence probability.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    name : str
+        Of draws or of a statistic, or ``"share"``, of topics.
+    shape : sequence of int
+        After ``(chain, draw)``.
+    """
+    if name == "share":
+        return shares_called(posterior)
+    dims, coords = posterior.dims[name], posterior.coords
+    if name == "logit" and "monitored_logit" in coords:
+        return [f"logit P({pair})" for pair in coords["monitored_logit"]]
+    kept = [i for i, dim in enumerate(dims) if dim not in _PLACES or shape[i] > 1]
+    if name == "prevalence" and "sense" in coords:
+        names, n = given_names(posterior, "sense"), len(coords["sense"])
+        coords = {**coords, "sense": np.array([called(names, "sense", k) for k in range(n)])}
+    return entry_labels(name, [dims[i] for i in kept], [shape[i] for i in kept], coords)
 
 
 def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..common.mixing import rhat_text
-from .entry_table import entry_labels
-from .naming import shares_called
+from .naming import labels_in_words, shares_called
 from .summary import ess, rhat
 from .trend import drift
 
@@ -69,8 +68,7 @@ def _watched(posterior):
         return None
     if "prevalence" in posterior:
         draws = posterior["prevalence"]
-        dims = posterior.dims["prevalence"]
-        labels = entry_labels("prevalence", dims, draws.shape[2:], posterior.coords)
+        labels = labels_in_words(posterior, "prevalence", draws.shape[2:])
         return labels, draws.reshape(*draws.shape[:2], -1)
     return shares_called(posterior), shares_of(posterior["counts"])
 

@@ -22,7 +22,7 @@ from ..inference.lengthening import lengthened, wanted
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..inference.records import ChainRecord, gather
-from ..posterior.entry_table import entry_labels
+from ..posterior.naming import labels_in_words
 from ..posterior.summary import ess, rhat
 from ..posterior.trend import drift
 from ..spine import APPROXIMATE, CHAINS, Footprint
@@ -121,10 +121,11 @@ def with_modes(result, modes):
     """A solver's `Result` with facts about the modes that its draws are from one of."""
     first = modes[0]
     starts = [mode.n_starts for mode in modes]
+    by_others = " (0: found by exchanges of senses)" if 0 in starts else ""
     result.facts |= {
         "n_modes": len(modes), "modes_that_matter": len(that_matter(modes)[0]),
         "mode_share": first.share, "mode_starts": first.n_starts,
-        "starts_by_mode": f"{', '.join(map(str, starts))} of {sum(starts)}",
+        "starts_by_mode": f"{', '.join(map(str, starts))} of {sum(starts)}{by_others}",
     }  # fmt: skip
     result.learned["modes_"] = Modes(modes)
     return result
@@ -179,9 +180,7 @@ def diagnose(estimator, training, posterior):
     message = _of_unmixed(posterior, mixing, of_likelihood)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
     values = posterior["prevalence"]
-    labels = entry_labels(
-        "prevalence", posterior.dims["prevalence"], values.shape[2:], posterior.coords
-    )
+    labels = labels_in_words(posterior, "prevalence", values.shape[2:])
     flat = values.reshape(*values.shape[:2], -1)
     if posterior.n_runs == 1:
         _look_for_drift(posterior, labels, flat)

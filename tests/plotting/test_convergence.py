@@ -74,12 +74,12 @@ def test_of_two_senses_the_first_is_shown_in_different_cells():
 
 def test_a_fit_shows_what_it_watches(sampled):
     display = TraceDisplay.from_estimator(sampled, n=2)
-    pairs = [f"logit[{a}, {b}]" for a in sampled.words_ for b in sampled.words_]
+    pairs = [f"logit P({a}, {b})" for a in sampled.words_ for b in sampled.words_]
     assert set(display.draws) <= set(pairs)
     # each is the logit of the words that it is called by
     for label, draws in display.draws.items():
         target, context = (
-            sampled.vocabulary_[w] for w in label.removeprefix("logit[")[:-1].split(", ")
+            sampled.vocabulary_[w] for w in label.removeprefix("logit P(")[:-1].split(", ")
         )
         rho, alpha = (sampled.posterior_[name] for name in ("rho", "alpha"))
         logit = np.einsum("cdk,cdk->cd", rho[:, :, target], alpha[:, :, context])
