@@ -7,14 +7,18 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 import skbayesembed
 
 INDEX = Path(__file__).parents[1] / "doc" / "api" / "index.rst"
 # ArviZ is not installed everywhere.
 WITHOUT = {
-    "DataTreeMixin.to_datatree",
-    "ComparisonMixin.to_datatree",
-    "Posterior.to_datatree",
+    "dynamic.datatree.to_datatree",
+    "posterior.posterior.Posterior.to_datatree",
+    "senses.loo.to_datatree",
+    "sgns.datatree.to_datatree",
+    "topics.datatree.to_datatree",
 }
 
 
@@ -39,7 +43,20 @@ def functions(found):
 
 
 def test_examples():
-    everything = {f.__qualname__: f for found in public() for f in functions(found)}
+    everything = {
+        f"{f.__module__}.{f.__qualname__}".removeprefix("skbayesembed."): f
+        for found in public()
+        for f in functions(found)
+    }
     assert len(everything) > 200
     missing = {name for name, f in everything.items() if ">>>" not in (f.__doc__ or "")}
     assert missing == WITHOUT
+
+
+@pytest.mark.parametrize("name", ["BayesianSGNS", "DiSCSenseModel", "DynamicSGNS", "GaussianLDA"])
+def test_errors_of_arguments_name_methods_and_no_mixins(name):
+    estimator = getattr(skbayesembed, name)()
+    for method in ("report", "save", "transform", "score"):
+        with pytest.raises(TypeError) as raised:
+            getattr(estimator, method)(no_such_argument=1)
+        assert "Mixin" not in str(raised.value) and f"{method}() " in str(raised.value)

@@ -10,7 +10,7 @@ import contextlib
 import reprlib
 from collections.abc import Callable
 from functools import update_wrapper, wraps
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -24,6 +24,8 @@ from .checks import check_integer
 from .memory import check_memory
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+# What modules of this package are called.
+_PACKAGE = f"{__name__.partition('.')[0]}."
 # Entries of a list in the print of an estimator.
 _MOST_SHOWN = 6
 
@@ -55,6 +57,13 @@ class Learned:
         raise AttributeError(f"{self.name} is learned by fit and cannot be set")
 
 
+def _drop_mixin(mixin):
+    """Call public methods by their names alone, since Python's errors of arguments have these."""
+    for name, method in vars(mixin).items():
+        if isinstance(method, FunctionType) and name[0] != "_":
+            method.__qualname__ = name
+
+
 class FittedMixin(SaveMixin):
     """Attributes that every estimator learns, and their renewal after ``partial_fit``.
 
@@ -82,6 +91,12 @@ class FittedMixin(SaveMixin):
     solver_ = Learned()
     approximation_ = Learned()
     elbo_ = Learned()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for base in cls.__mro__:
+            if base.__module__.startswith(_PACKAGE) and base.__name__.endswith("Mixin"):
+                _drop_mixin(base)
 
     def report(self) -> Report:
         """Return the facts about the fit that a paper states, with the same rows for all solvers.
