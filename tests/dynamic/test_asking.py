@@ -451,7 +451,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         "'gone' has no uses there."
     )
     first = f"The similarity of 'gone' and 'sun' is {over.mean[0]:.2f} ("
-    lacking = f"; there are too few data in {model.periods_.labels[1]} and {ends[1]}. "
+    lacking = f"; there are too few data in {model.periods_.labels[1]} and {ends[1]}."
     assert over.sentence.startswith(first) and lacking in over.sentence
     assert "sentence" not in repr(over)
     column = ResultTable(over)._series(sentence=True)["sentence"]
