@@ -284,8 +284,8 @@ def test_sentences():
     assert table.sentence == (
         "Over 3 settings (window 0, 1, 2), the estimate of the similarity of 'a' and 'b' lies "
         "between 0.25 and 0.45; all 3 of the 90% intervals contain the values from 0.30 to 0.50, a "
-        "range without a probability of its own. With our own setting (window 0) it is 0.25 (90% interval 0.10 to 0.50). The sign is the "
-        "same in all 3 settings."
+        "range without a probability of its own. With our own setting (window 0) it is 0.25 "
+        "(90% interval 0.10 to 0.50). The sign is the same in all 3 settings."
     )
     # chains that have not mixed have no intervals
     unmixed = rows_with([0.25, 0.4, 0.45], ends)._resting_on("unmixed").sentence
@@ -297,9 +297,8 @@ def test_sentences():
     table = rows_with(mean, [[10.0, 230.0], [-20.0, 320.0], nan, nan], verdicts=verdicts, **more)
     assert table._resting_on("units").sentence == (
         "Over 4 settings (window 0, 1, 2, 3), the estimate lies between 120 and 150; both of the "
-        "90% intervals contain the values from 10 to 230, a range without a probability of its own. "
-        "With our own setting (window 0) it is "
-        "120 (90% interval 10 to 230). The sign is the same in both settings; the verdict "
+        "90% intervals contain the values from 10 to 230, a range without a probability of its "
+        "own. With our own setting (window 0) it is 120 (90% interval 10 to 230). The sign is the same in both settings; the verdict "
         "'larger' changes to 'not decided' in the other setting. Left out: 1 setting without an "
         "answer and 1 setting with too few data. Each interval allows for the sampling of units."
     )

@@ -229,7 +229,8 @@ def _pooled(results, turns, interrupted):
     )
     facts = first.facts
     facts |= {"embedding_draws": len(results), "interrupted": interrupted}
-    for name, total in (("converged", all), ("divergences", sum), ("thin", max), ("standstill", max)):
+    totals = {"converged": all, "divergences": sum, "thin": max, "standstill": max}
+    for name, total in totals.items():
         if facts.get(name) is not None:
             facts[name] = total(result.facts[name] for result in results)
     return first

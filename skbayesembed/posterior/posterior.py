@@ -292,7 +292,8 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         >>> bool((posterior.rhat("x")["x"] < 1.05).all())
         True
         """
-        return {name: summaries.rhat(self._recorded(name), self.n_runs) for name in self._names(names)}
+        names, n_runs = self._names(names), self.n_runs
+        return {name: summaries.rhat(self._recorded(name), n_runs) for name in names}
 
     def ess(
         self, names: str | Iterable[str] | None = None, method: str = "bulk"
