@@ -300,7 +300,8 @@ def test_sentences():
         "90% intervals contain the values from 10 to 230, a range without a probability of its "
         "own. With our own setting (window 0) it is 120 (90% interval 10 to 230). The sign is "
         "the same in both settings; the verdict 'larger' changes to 'not decided' in the other "
-        "setting. Left out: 1 setting without an answer and 1 setting with too few data. Each interval allows for the sampling of units."
+        "setting. Left out: 1 setting without an answer and 1 setting with too few data. "
+        "Each interval allows for the sampling of units."
     )
     # several entries, and settings of several parameters
     params = [{"window": w, "prior": p} for w, p in ((5, "b"), (2, "a"))]
