@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..common.mixing import DRAWS_A_PIECE, FEW_DRAWS, RHAT_LIMIT, beyond
+from ..common.mixing import DRAWS_A_PIECE, FEW_DRAWS, RHAT_LIMIT, beyond, rhat_text
 from .cells import bounded
 from .summary import diagnostics, interval_errors
 
@@ -82,12 +82,15 @@ def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
 
 
 def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
-    """Lines below a table with answers whose own chains have not mixed, or are worth little.
+    """Lines below a table of answers by chains: where they have not mixed, or are worth little.
 
-    As by `common.mixing.note_few`, little is a surprise only where many draws were asked for.
+    Elsewhere R-hat and effective draws. As by `common.mixing.note_few`, few of them are a surprise
+    only where many draws were asked for.
     """
     notes, n_draws = [], len(found.get("draws", ()))
     rhat, ess = (np.ravel(found.get(name, np.nan)) for name in ("rhat", "ess"))
+    if np.isnan(rhat).all() or np.isnan(ess).all():
+        return []
     with np.errstate(invalid="ignore"):
         unmixed, few = rhat > RHAT_LIMIT, ess < FEW_DRAWS
     if unmixed.any():
@@ -101,7 +104,9 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
             f"({_in_rows(few)}the draws are worth {ess[few].min():.0f} independent ones of this "
             f"answer; below {FEW_DRAWS} ends of intervals are rough)"
         )
-    return notes
+    most, least = ("", "") if rhat.size == 1 else ("at most ", "at least ")
+    known = f"R-hat {most}{rhat_text(np.nanmax(rhat))}, {least}{np.nanmin(ess):.0f} effective draws"
+    return notes or [f"({known})"]
 
 
 def hangs_on_draws(found: Mapping[str, Any], value: float = 0.0) -> Any:

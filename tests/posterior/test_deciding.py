@@ -97,5 +97,9 @@ def test_tables_say_where_an_answer_has_not_mixed():
     table.draws = draws[:399]
     assert note_on_mixing(table) == [mixed]
     good = Result({name: x[:2] if name != "draws" else x for name, x in entries.items()})
-    assert note_on_mixing(good) == []
+    largest, least = good.rhat.max(), good.ess.min()
+    told = f"(R-hat at most {largest:.3f}, at least {least:.0f} effective draws)"
+    assert note_on_mixing(good) == [told]
+    one = {"draws": draws[:, 0], "rhat": np.float64(1.0021), "ess": np.float64(812.2)}
+    assert note_on_mixing(one) == ["(R-hat 1.002, 812 effective draws)"]
     assert note_on_mixing({"interval": interval}) == []
