@@ -26,6 +26,7 @@ from joblib import effective_n_jobs
 
 from .common.checks import all_finite, check_checkpoint, check_solver, is_number, is_whole
 from .common.memory import check_memory, one_account
+from .common.mixing import warn_if_standing
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
 from .common.warnings import kept_warnings
@@ -415,6 +416,9 @@ def conclude(
     )
     posterior.approximation = result.approximation
     _check_finite(estimator, posterior, result)
+    if "standstill" in posterior.attrs:
+        # of chains at their full length, which solvers do not know of while they make them longer
+        warn_if_standing(posterior.attrs["standstill"], posterior.stats["acceptance"])
     room.diagnose(estimator, training, posterior)
     return Fitted(posterior, max(1, int(posterior.attrs["n_iter"])), dict(result.learned))
 

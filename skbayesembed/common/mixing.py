@@ -29,9 +29,9 @@ _HARDLY_ANY = 25
 DRAWS_A_PIECE = 4
 # Probability that a fit of chains at rest is said to drift.
 _DRIFT = 1e-3
-# Draws in a row that are one state from which a chain stands still, at least, and how many times as
-# many as the longest that is expected of moves that are refused now and then.
-_STILL, _TIMES = 20, 3.0
+# Draws in a row that are one state from which a chain stands still: at least so many, this share of
+# a chain, and so many times the longest that is expected of moves that are refused now and then.
+_STILL, _STILL_SHARE, _TIMES = 20, 0.05, 3.0
 # Share of accepted moves below which a sampler counts as stuck.
 ACCEPTANCE_LIMIT = 0.2
 
@@ -291,33 +291,31 @@ def longest_standstill(values: ArrayLike) -> np.ndarray:
     return np.maximum(longest, run)
 
 
-def warn_if_standing(longest: ArrayLike, n_draws: int, target: float) -> None:
+def warn_if_standing(longest: int, acceptance: ArrayLike) -> None:
     """Warn if a Hamiltonian chain stood still for long: its steps are too long for some place.
 
     Parameters
     ----------
-    longest : array-like of shape (chain,)
-        As of `longest_standstill`.
-    n_draws : int
-        Draws of each chain.
-    target : float
-        Share of moves that are to be accepted.
+    longest : int
+        Most draws of a chain in a row that are one state.
+    acceptance : array-like of shape (chain, draw)
+        Shares of the moves before each draw that were accepted.
 
     Warns
     -----
     ConvergenceWarning
-        If a chain was in one state for 20 draws and three times as long as is expected of moves
-        that are refused independently.
+        If that is a twentieth of a chain, 20 draws at least, and three times as long as is expected
+        of moves that are refused independently.
     """
-    longest = np.asarray(longest)
-    chain = int(longest.argmax())
-    expected = np.log(max(longest.size * n_draws, 1)) / -np.log1p(-target)
-    if longest[chain] < max(_STILL, _TIMES * expected):
+    acceptance = np.asarray(acceptance, dtype=float)
+    n_draws = acceptance.shape[1]
+    refused = np.clip(1.0 - acceptance.mean(axis=1).min(), 1e-3, 1.0 - 1e-3)
+    expected = np.log(max(acceptance.size, 2)) / -np.log(refused)
+    if longest < max(_STILL, _STILL_SHARE * n_draws, _TIMES * expected):
         return
     warn_user(
-        f"Chain {chain} stood still for {longest[chain]} of its {n_draws} draws, one after the "
-        "other: all moves from that place were refused, as its steps are too long there. Raise "
-        "target_accept toward 1 (smaller steps; 0.95 for example), and warmup. TraceDisplay shows "
-        "chains.",
+        f"A chain stood still for {longest} of its {n_draws} draws, one after the other: all moves "
+        "from that place were refused, as its steps are too long there. Raise target_accept toward "
+        "1 (smaller steps; 0.95 for example), and warmup. TraceDisplay shows chains.",
         ConvergenceWarning,
     )

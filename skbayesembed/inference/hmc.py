@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import longest_standstill, warn_if_standing
+from ..common.mixing import longest_standstill
 from ..common.random import generators
 from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
@@ -201,7 +201,7 @@ def sample_hmc(
     Warns
     -----
     ConvergenceWarning
-        If trajectories diverged, ended at the largest tree depth, or a chain stood still for long.
+        If trajectories diverged, or ended at the largest tree depth.
     """
     require(model, HamiltonianModel, "hmc")
     options = HamiltonianOptions() if options is None else options
@@ -221,9 +221,7 @@ def sample_hmc(
     result.facts["divergences"] = int(stats["divergent"].sum())
     result.facts["saturated"] = float(np.mean(depth >= options.max_depth))
     warn_of_trajectories(result.facts, depth.size, options)
-    longest = longest_standstill(stats["lp"])
-    result.facts["standstill"] = int(longest.max())
-    warn_if_standing(longest, stats["lp"].shape[1], options.target)
+    result.facts["standstill"] = int(longest_standstill(stats["lp"]).max())
     return result
 
 

@@ -65,7 +65,7 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
 
 
 def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
-    """``rhat`` and ``ess`` of answers by draws of chains, each (...); empty of other draws.
+    """``rhat``, ``ess`` and ``ess_tail`` of answers by chains, each (...); empty of other draws.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
         return {}
     chains = draws.reshape(n_chains, n_draws, *draws.shape[1:])
     found = diagnostics(chains, posterior.n_runs)
-    return {"rhat": found["rhat"][()], "ess": found["ess_bulk"][()]}
+    names = {"rhat": "rhat", "ess": "ess_bulk", "ess_tail": "ess_tail"}
+    return {name: found[key][()] for name, key in names.items()}
 
 
 def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
@@ -88,7 +89,9 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
     only where many draws were asked for.
     """
     notes, n_draws = [], len(found.get("draws", ()))
-    rhat, ess = (np.ravel(found.get(name, np.nan)) for name in ("rhat", "ess"))
+    rhat, ess, tail = (np.ravel(found.get(x, np.nan)) for x in ("rhat", "ess", "ess_tail"))
+    # ends of intervals are of the tails
+    ess = np.fmin(ess, tail)
     if np.isnan(rhat).all() or np.isnan(ess).all():
         return []
     with np.errstate(invalid="ignore"):
@@ -105,7 +108,11 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
             f"answer; below {FEW_DRAWS} ends of intervals are rough)"
         )
     most, least = ("", "") if rhat.size == 1 else ("at most ", "at least ")
-    known = f"R-hat {most}{rhat_text(np.nanmax(rhat))}, {least}{np.nanmin(ess):.0f} effective draws"
+    fewest = np.nanmin(ess)
+    if fewest > n_draws:
+        # draws that swing about their mean tell more of it than independent ones
+        least, fewest = "at least ", n_draws
+    known = f"R-hat {most}{rhat_text(np.nanmax(rhat))}, {least}{fewest:.0f} effective draws"
     return notes or [f"({known})"]
 
 

@@ -134,7 +134,7 @@ def _of_answers(posterior, chosen):
     """Line on the mixing of what does not depend on the frame of vectors; none where not known."""
     if "monitored_logit" not in posterior.coords or not {"rho", "alpha"} & set(chosen):
         return []
-    (rhat, at), (ess, _) = worst_of(posterior)
+    (rhat, at), (ess, _), _ = worst_of(posterior)
     if not np.isfinite(at):
         return []
     return [

@@ -236,14 +236,15 @@ def _chains(posterior):
             draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
     converged = {True: f"yes{_within(attrs)}", False: "no", None: NOT_KNOWN}[attrs["converged"]]
     rows = {"draws": none if attrs["solver"] == "map" else draws, "converged": converged}
-    names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences",
-             "moves accepted")  # fmt: skip
+    names = ("warm-up", "largest R-hat", "smallest effective sample size",
+             "effective sample size of tails", "divergences", "moves accepted")  # fmt: skip
     if attrs["solver"] not in _CHAINS:
         return rows | dict.fromkeys(names, none)
     steps = "1 step" if attrs["thin"] == 1 else f"{attrs['thin']} steps"
     warmup = f"{attrs['warmup']}, {steps} from draw to draw"
-    (worst, largest), (least, smallest) = worst_of(posterior)
-    if attrs["converged"] and (largest > RHAT_LIMIT or smallest < FEW_DRAWS):
+    (worst, largest), (least, smallest), (ends, of_ends) = worst_of(posterior)
+    fewest = np.fmin(smallest, of_ends)
+    if attrs["converged"] and (largest > RHAT_LIMIT or fewest < FEW_DRAWS):
         rows["converged"] = (
             f"yes{_within(attrs)}, but intervals ask for R-hat of at most {RHAT_LIMIT} and "
             f"{FEW_DRAWS} effective draws"
@@ -251,7 +252,7 @@ def _chains(posterior):
     if "drifts" in attrs:
         rows["converged"] = f"no: {attrs['drifts']} drifts, from the first draws to the last"
     divergences = attrs.get("divergences", none)
-    found = warmup, worst, least, divergences, _accepted(posterior)
+    found = warmup, worst, least, ends, divergences, _accepted(posterior)
     return rows | dict(zip(names, found, strict=True))
 
 
@@ -306,5 +307,5 @@ def _intervals(estimator, attrs):
             error = known.get("response_error", np.nan)
             if not np.isnan(error):
                 response += f" (standard error {error:.3f})"
-            response += ": standard errors over those of first order"
+            response += ": refits on halves of the units move by so much of what first order says"
     return {"intervals": said, "response of intervals by units": response}

@@ -69,8 +69,8 @@ _VERDICTS = {
 }
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter", "few_pairs", "rhat", "ess", "uses", "seen_interval",
-                "seen_verdict", "seen_prob_increase")  # fmt: skip
+                "modes_that_matter", "few_pairs", "rhat", "ess", "ess_tail", "uses",
+                "seen_interval", "seen_verdict", "seen_prob_increase")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

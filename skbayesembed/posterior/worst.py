@@ -15,15 +15,16 @@ from .trend import drift
 
 NOT_KNOWN = "not known"
 # Facts of a thinned posterior: diagnostics of the draws before.
-_RHAT, _RHAT_OF, _ESS, _ESS_OF = "all_rhat", "all_rhat_of", "all_ess", "all_ess_of"
+_FACTS = {name: (f"all_{name}_of", f"all_{name}") for name in ("rhat", "ess", "ess_tail")}
 # The same of each topic's share, as text.
 _BY_TOPIC = {name: f"all_{name}_by_topic" for name in ("rhat", "ess", "drift")}
 
 
 def facts_on_worst(posterior: Any) -> dict[str, Any]:
     """Diagnostics of a posterior as facts, for one that has some of its draws."""
-    (worst, largest), (least, smallest) = worst_of(posterior)
-    facts = {_RHAT_OF: worst, _RHAT: largest, _ESS_OF: least, _ESS: smallest}
+    facts: dict[str, Any] = {}
+    for keys, found in zip(_FACTS.values(), worst_of(posterior), strict=True):
+        facts |= dict(zip(keys, found, strict=True))
     if posterior.n_draws and "counts" in posterior:
         facts |= {key: json.dumps(of_topics(posterior, x).tolist()) for x, key in _BY_TOPIC.items()}
     return facts
@@ -74,26 +75,27 @@ def _watched(posterior):
 
 
 def worst_of(posterior: Any) -> list[tuple[str, float]]:
-    """The largest R-hat and the smallest effective sample size, and what they are of.
+    """The largest R-hat and the smallest effective sample sizes, of bulk and tails, and of what.
 
     For each a text, and the number, NaN where it is not known. Of a thinned posterior those of all
     draws.
     """
-    if _RHAT_OF in posterior.attrs:
+    if _FACTS["rhat"][0] in posterior.attrs:
         return [
-            (posterior.attrs[of], posterior.attrs[value])
-            for of, value in ((_RHAT_OF, _RHAT), (_ESS_OF, _ESS))
+            (posterior.attrs.get(of, NOT_KNOWN), posterior.attrs.get(value, np.nan))
+            for of, value in _FACTS.values()
         ]
     found = _watched(posterior)
     known = posterior.attrs.get("max_rhat", np.nan)
     if found is None:
         text = NOT_KNOWN if np.isnan(known) else rhat_text(known)
-        return [(text, known), (NOT_KNOWN, np.nan)]
+        return [(text, known), (NOT_KNOWN, np.nan), (NOT_KNOWN, np.nan)]
     labels, draws = found
-    texts = []
+    texts, n_runs = [], posterior.n_runs
     for values, pick, written in (
-        (rhat(draws, posterior.n_runs), np.nanargmax, rhat_text),
-        (ess(draws, n_runs=posterior.n_runs), np.nanargmin, "{:.0f}".format),
+        (rhat(draws, n_runs), np.nanargmax, rhat_text),
+        (ess(draws, n_runs=n_runs), np.nanargmin, "{:.0f}".format),
+        (ess(draws, "tail", n_runs), np.nanargmin, "{:.0f}".format),
     ):
         at = None if np.isnan(values).all() else pick(values)
         text = NOT_KNOWN if at is None else f"{written(values[at])}, of {labels[at]}"

@@ -158,9 +158,9 @@ class ReadingMixin(AssociationMixin, AskingMixin):
     number of units among its words (for a list, the harmonic mean weighted by each word's part of
     its variance). The interval has equal tails. Answers from draws of the posterior instead have
     ``interval_mcse``, the Monte Carlo standard errors of the ends of ``interval`` (for up to 200
-    answers at once), which more draws make smaller. Those of chains also have ``rhat`` and ``ess``,
-    the split R-hat and the effective draws of each answer; a line below the table says so where
-    they are above 1.05 or below 100.
+    answers at once), which more draws make smaller. Those of chains also have ``rhat``,
+    ``ess`` and ``ess_tail``, the split R-hat and the effective draws of each answer and of its
+    tails, of which a line below the table has the worst.
 
     Draws of all answers belong together: see `contrast`.
     """

@@ -68,6 +68,7 @@ def test_answers_of_chains_have_their_own_diagnostics(n_runs):
     again = Posterior({"y": answers.reshape(4, 150, 3)}, attrs=posterior.attrs)
     np.testing.assert_array_equal(made["rhat"], again.rhat("y")["y"])
     np.testing.assert_array_equal(made["ess"], again.ess("y")["y"])
+    np.testing.assert_array_equal(made["ess_tail"], again.ess("y", "tail")["y"])
     alone = mixing_of(posterior, answers[:, 0])
     assert alone["rhat"] == made["rhat"][0] and np.ndim(alone["ess"]) == 0
 
@@ -90,16 +91,20 @@ def test_tables_say_where_an_answer_has_not_mixed():
     entries = {"interval": interval, "draws": draws, **mixing_of(posterior, draws)}
     table = Result(entries, About("similarity", axes, 0.9))
     mixed, few = note_on_mixing(table)
+    least = min(table.ess[2], table.ess_tail[2])
     assert mixed.startswith("(in 1 of 3 rows chains differ on this very answer: R-hat 1.")
-    assert few.startswith(f"(in 1 of 3 rows the draws are worth {table.ess[2]:.0f} independent")
+    assert few.startswith(f"(in 1 of 3 rows the draws are worth {least:.0f} indep")
     assert mixed in str(table) and few in str(table) and "rhat" not in str(table)
     # of few draws few effective ones are no surprise
     table.draws = draws[:399]
     assert note_on_mixing(table) == [mixed]
     good = Result({name: x[:2] if name != "draws" else x for name, x in entries.items()})
-    largest, least = good.rhat.max(), good.ess.min()
+    largest, least = good.rhat.max(), np.minimum(good.ess, good.ess_tail).min()
     told = f"(R-hat at most {largest:.3f}, at least {least:.0f} effective draws)"
     assert note_on_mixing(good) == [told]
     one = {"draws": draws[:, 0], "rhat": np.float64(1.0021), "ess": np.float64(812.2)}
-    assert note_on_mixing(one) == ["(R-hat 1.002, 812 effective draws)"]
+    one["ess_tail"] = np.float64(512.2)
+    assert note_on_mixing(one) == ["(R-hat 1.002, 512 effective draws)"]
+    one["ess_tail"] = np.float64(900.0)
+    assert note_on_mixing(one) == ["(R-hat 1.002, at least 600 effective draws)"]
     assert note_on_mixing({"interval": interval}) == []

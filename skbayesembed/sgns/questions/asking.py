@@ -24,7 +24,7 @@ from .verdicts import few_pairs, sum_up
 # Differences of answers that are smaller than this in every draw are none.
 _ROUNDING = 1e-12
 # What only draws that differ have.
-_OF_MIXING = ("rhat", "ess")
+_OF_MIXING = ("rhat", "ess", "ess_tail")
 
 
 class Vectors:
@@ -139,7 +139,7 @@ def ask(
         ``mean`` and ``sd`` (*shape), ``interval`` (*shape, 2), ``draws`` (n_draws, *shape); by
         units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape); by draws of the posterior
         also ``interval_mcse`` (*shape, 2), for up to 200 answers at once; by draws of chains also
-        ``rhat`` and ``ess`` (*shape).
+        ``rhat``, ``ess`` and ``ess_tail`` (*shape).
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
