@@ -330,7 +330,7 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
         settings=settings, **({} if deviations is None else units_asked_of(estimator)),
     )  # fmt: skip
     source = source_of(estimator, deviations is not None)
-    uses = notes_on_uses(settings["pairs_of_use"])
+    uses = notes_on_uses(settings["pairs_of_use"], "of the first period, of the last; ")
     return found._resting_on(source, [*uses, note_on_settings(settings)])._of_periods()
 
 

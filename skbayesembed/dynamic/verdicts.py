@@ -81,9 +81,12 @@ def called(distance):
     return "Euclidean" if distance == "euclidean" else distance
 
 
-def notes_on_uses(most):
-    """Line below a table with pairs: how many a use of a word makes at most; none of unknown."""
-    return [] if most is None else [f"(pairs: {_use(most)})"]
+def notes_on_uses(most, periods=""):
+    """Line below a table with pairs: how many a use of a word makes at most; none of unknown.
+
+    With what ``periods`` they are of, before it.
+    """
+    return [] if most is None else [f"(pairs: {periods}{_use(most)})"]
 
 
 def _use(most):

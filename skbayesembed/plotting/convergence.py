@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_list
 from ..common.mixing import COORDINATE_RHAT_LIMIT, LIKELIHOOD, rhat_text
 from ..posterior.naming import labels_in_words
-from ..posterior.summary import rhat
+from ..posterior.summary import ess, rhat
 from ..posterior.trend import drift
 from .canvas import SMALL, Display, can, styles
 from .labels import called
@@ -178,8 +178,8 @@ class ChainsDisplay(Display):
             line.set(linewidth=_KEY_LINE, alpha=1.0)
 
     def _head(self, axes, label, draws):
-        value = float(rhat(draws[..., None], self.n_runs)[0])
-        shown = "" if np.isnan(value) else f", R-hat\u00a0{rhat_text(value)}"
+        value, size = (float(f(draws[..., None], n_runs=self.n_runs)[0]) for f in (rhat, ess))
+        shown = "" if np.isnan(value) else f", R-hat\u00a0{rhat_text(value)}, ESS\u00a0{size:.0f}"
         axes.set_title(f"{label}{shown}", loc="left", pad=3)
 
 

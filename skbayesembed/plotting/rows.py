@@ -131,7 +131,7 @@ def _changes(table):
     columns = [
         (f"P(> {table.threshold:.3g})", bounded(table.prob_exceeds)),
         ("known", [f"{known:.2f}" for known in table.known]),
-        ("pairs", pairs),
+        ("pairs: first, last", pairs),
     ]
     return table._measure(), title, columns, table.threshold
 

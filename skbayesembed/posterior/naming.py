@@ -164,7 +164,8 @@ def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:
     known = [] if names is None else names.tolist()
     if isinstance(which, str) and which in known:
         return known.index(which)
-    allowed = f"from 0 to {n - 1}" + (f", or one of {known}" if known else "")
+    numbers = "0, the number of the only one" if n == 1 else f"a number from 0 to {n - 1}"
+    allowed = numbers + (f", or one of {known}" if known else "")
     hint = ""
     if isinstance(which, str) and not known:
         hint = f": none has a name yet, name_{'topics' if 'topic' in what else 'senses'} gives them"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
@@ -14,7 +16,7 @@ from ..inference.threads import OneBlasThread
 from .mode import order_of_labels
 from .model import SenseModel, permuted
 from .modes import Modes
-from .starts import first_starts
+from .starts import first_starts, tell_first
 
 
 def solve(estimator, problem, settings, seed):
@@ -26,8 +28,11 @@ def solve(estimator, problem, settings, seed):
         with OneBlasThread(), trial.repeated(len(rngs)):
             _search(estimator, model, model.init(rngs[0]))
         raise Measured
+    begun = time.monotonic()
     with OneBlasThread():
-        for rng in rngs:
+        for i, rng in enumerate(rngs):
+            if i == 1:
+                tell_first(time.monotonic() - begun, 1, len(rngs))
             theta, facts = _search(estimator, model, model.init(rng))
             if best is None or facts["lp"] > best[1]["lp"]:
                 best = theta, facts

@@ -244,10 +244,11 @@ class PrevalenceReadingMixin:
             zero (NaN for a point estimate, as is ``sd``); ``snippets``, the training snippets of
             the two periods (of the genre). If there is an interval, ``interval_mcse`` (2,), the
             Monte Carlo standard errors of its ends, and by draws of chains ``rhat``, ``ess`` and
-            ``ess_tail``. If ``fit`` was given units, also ``units``, their number in the two periods, and, for all units, ``seen_alike`` and ``seen``, the
-            mean change in the units seen, each counted once or weighted by its snippets (NaN if a
-            period (in a genre) has none); ``seen_interval`` (2,) of ``seen``,
-            ``seen_prob_increase``, and ``seen_verdict``, which rests on that interval. If it
+            ``ess_tail``. If ``fit`` was given units, also ``units``, their number in the two
+            periods, and, for all units, ``seen_alike`` and ``seen``, the mean change in the units
+            seen, each counted once or weighted by its snippets (NaN if a period (in a genre) has
+            none); ``seen_interval`` (2,) of ``seen``, ``seen_prob_increase``, and
+            ``seen_verdict``, which rests on that interval. If it
             differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;

@@ -63,6 +63,8 @@ _MOST_JOINTS = 6
 _FAR, _ROUNDS_BESIDE = 30.0, 8
 # States as similar as this are of one part of a mode.
 _IDENTICAL = 0.97
+# Seconds that starts take together from which on it is told after the first.
+_LONG = 30.0
 # Where their seeds begin.
 _JOINTS = 2**20
 # CPU seconds of a start from which on a trial makes a part of one and no exchange, and the share of
@@ -95,15 +97,20 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     if current() is not None:
         return _try_search(current(), given, rngs, n_starts, effective_n_jobs(n_jobs))
 
+    begun, told = time.monotonic(), bool(verbose)
+    abreast, awaited = min(effective_n_jobs(n_jobs), len(rngs)), [] if verbose else [annealed]
+
     def side_by_side(function, tasks):
         tasks, found = list(tasks), []
         steps = Steps("search for modes", len(tasks), exact=True, say=say_line if verbose else str)
         for one in parallel(delayed(_alone)(function, *task) for task in tasks):
             found.append(one)
+            if awaited and len(found) == abreast:
+                awaited.clear()
+                tell_first(time.monotonic() - begun, abreast, len(tasks), "; the fit comes after")
             steps.enough()
         return found
 
-    begun, told = time.monotonic(), bool(verbose)
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None, return_as=return_as())
         starts = remembered(
@@ -148,6 +155,17 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
                 f"{len(starts)} starts, log likelihood {mode.log_likelihood:.1f}"
             )
     return modes
+
+
+def tell_first(took, n_first, n_starts, after=""):
+    """A note after the first starts on how long all take, where that is long."""
+    whole = took * n_starts / n_first
+    if whole > _LONG:
+        first = "the first" if n_first == 1 else f"the first {n_first}"
+        note_user(
+            f"{n_starts} starts of the search for modes take about {duration(whole)} ({first} took "
+            f"{duration(took)}){after}; verbose=1 shows progress"
+        )
 
 
 def _joined(starts, given, binding, seeds, side_by_side, n_before):
@@ -272,10 +290,10 @@ def _on_going_on(starts, binding, more):
     modes = _grouped([replace(start) for start in starts], binding)
     met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
     return (
-        f"{BATCH} more starts for modes, about {more} (chains come after): {len(starts)} of at "
+        f"{BATCH} more starts for modes, about {more} (the fit comes after): {len(starts)} of at "
         f"most {_MOST} ended in {len(modes)} places ({met} of them in each), so that there may be "
-        "modes that none has found. modes_ shows what places come to, and a warning says if one "
-        "start alone found the heaviest mode"
+        "modes that none has found. Chains then find which places are one mode, and modes_ shows "
+        "what they come to; a warning says if one start alone found the heaviest mode"
     )
 
 

@@ -270,8 +270,10 @@ def sentence_on_change(found, sense, genre, periods):
         text = f"T{what[1:]} changed by {change} from {start} to {end}; whether it rose or fell is "
         text += f"not decided ({proba})"
     elif verdict == NO_DATA:
-        text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
-        text += f"the model, from neighboring periods mostly, makes the change {change}, an "
+        few = min(found.snippets) < FEWEST_SNIPPETS
+        lacking = "data" if few else units_called(found.units_name)
+        text = f"There are too few {lacking} to say whether {what} rose or fell from {start} to "
+        text += f"{end}: the model, from neighboring periods mostly, makes the change {change}, an "
         text += "extrapolation"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"

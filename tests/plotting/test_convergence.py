@@ -204,7 +204,7 @@ def test_chains_that_do_not_move_have_no_digits():
     stuck = Posterior({"x": np.tile([[0.0], [1.0]], 50)})
     for display in (TraceDisplay, RankDisplay):
         title = display.from_posterior(stuck).ax_.get_title("left")
-        assert title == "x, R-hat\u00a0more than 100"
+        assert title == "x, R-hat\u00a0more than 100, ESS\u00a02"
 
 
 def test_a_single_chain_has_its_own_ranks():

@@ -44,7 +44,8 @@ def test_senses_are_asked_for_by_name(model):
     assert "sense 0 " in model.prevalence_change(0, 1810, 1811).title
     table = model.representative_snippets(SNIPPETS, "shore", n=2)
     assert table.groups.tolist() == [1, 1]
-    with pytest.raises(ValueError, match=r"sense must be from 0 to 1, or one of .*got 'river'"):
+    message = r"sense must be a number from 0 to 1, or one of .*got 'river'"
+    with pytest.raises(ValueError, match=message):
         model.emergence("river", 0.5)
 
 

@@ -464,7 +464,7 @@ def test_unknown_names(fitted):
         fitted.prevalence_change(0, 1810, 1900)
     with pytest.raises(ValueError, match="period must be a time or one of .* got 'late'"):
         fitted.sense_words(period="late")
-    with pytest.raises(ValueError, match="sense must be from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="sense must be a number from 0 to 1, got 2"):
         fitted.emergence(2, 0.5)
     with pytest.raises(ValueError, match=r"among those of fit, \['news', 'prose'\], got 'verse'"):
         fitted.emergence(0, 0.5, genre="verse")
@@ -652,7 +652,7 @@ def test_representative_snippets_refuse(fitted, snippets):
         ValueError, match=f"texts must be one for each of the {N} snippets of X, got 1"
     ):
         fitted.representative_snippets(snippets.counts, texts=["one"])
-    with pytest.raises(ValueError, match=f"sense must be from 0 to {K - 1}"):
+    with pytest.raises(ValueError, match=f"sense must be a number from 0 to {K - 1}"):
         fitted.representative_snippets(snippets.counts, K)
     with pytest.raises(ValueError, match="no snippet with a word"):
         fitted.representative_snippets(snippets.counts * 0)

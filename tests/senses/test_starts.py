@@ -12,6 +12,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import make_senses
 from skbayesembed.inference.matching import similarity
 from skbayesembed.inference.mode_mass import OPTIONS, Mass, Walker
 from skbayesembed.senses import mode as single
@@ -309,3 +311,16 @@ def test_searches_are_expected_to_make_what_they_may():
         assert all(a <= b <= c for a, b, c in zip(least, usual, most, strict=True))
         assert least.starts == starts.first_starts(n_starts)
         assert most.starts == (96 if n_starts == "auto" else n_starts)
+
+
+@pytest.mark.parametrize("solver", ["map", "vi"])
+def test_starts_that_take_long_are_told_of_after_the_first(monkeypatch, capsys, solver):
+    made = make_senses(20, 20, n_senses=2, n_periods=2, random_state=0)
+    model = DiSCSenseModel(2, solver=solver, n_starts=3, draws=10, random_state=0)
+    model.fit(made.counts, times=made.times)
+    assert "starts of the search" not in capsys.readouterr().err
+    monkeypatch.setattr(starts, "_LONG", -1.0)
+    model.fit(made.counts, times=made.times)
+    told = capsys.readouterr().err
+    assert told.count("3 starts of the search for modes take about") == 1
+    assert ("the fit comes after" in told) == (solver != "map")

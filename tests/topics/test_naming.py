@@ -49,7 +49,8 @@ def test_features_keep_their_names(model):
 def test_topics_are_asked_for_by_name(model):
     table = model.representative_documents(DATA.counts, "war", n=2)
     assert table.groups.tolist() == [1, 1]
-    with pytest.raises(ValueError, match=r"topic must be from 0 to 1, or one of .*got 'love'"):
+    message = r"topic must be a number from 0 to 1, or one of .*got 'love'"
+    with pytest.raises(ValueError, match=message):
         model.representative_documents(DATA.counts, "love")
 
 

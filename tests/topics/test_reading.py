@@ -360,7 +360,7 @@ def test_document_topics(model, data):
 
 
 def test_representative_documents_refuse(model, data):
-    with pytest.raises(ValueError, match=f"topic must be from 0 to {K - 1}, got {K}"):
+    with pytest.raises(ValueError, match=f"topic must be a number from 0 to {K - 1}, got {K}"):
         model.representative_documents(topic=K)
     with pytest.raises(ValueError, match="got 'war': none has a name yet, name_topics gives them"):
         model.representative_documents(topic="war")
