@@ -271,7 +271,11 @@ class _Told:
         _note_once(self._note)
         while not self._ended.wait(_BETWEEN):
             gone, compiled = time.monotonic() - self._begun, self._compiling.seconds
-            of_it = f" by the clock, of these {compiled:.0f} s of {_COMPILED}" if compiled >= 1.0 else ""
+            of_it = (
+                f" by the clock, of these {compiled:.0f} s of {_COMPILED}"
+                if compiled >= 1.0
+                else ""
+            )
             note_user(f"estimate of the cost, {gone:.0f} s so far{of_it}: {self._at}")
 
     def __enter__(self):

@@ -258,7 +258,9 @@ def test_a_trial_says_how_much_of_it_was_compiling(monkeypatch, capsys):
             told._compiling._seconds = seconds
             time.sleep(0.05)
         last = capsys.readouterr().err.splitlines()[-1]
-        assert (" s so far by the clock, of these 31 s of compiling by numba" in last) == (seconds > 0)
+        assert (" s so far by the clock, of these 31 s of compiling by numba" in last) == (
+            seconds > 0
+        )
 
 
 def test_a_given_generator_is_not_advanced():

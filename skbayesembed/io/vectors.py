@@ -160,6 +160,11 @@ def save_vectors(
     forest 0.9 0.6
     """
     check_choice("format", format, ("auto", *FORMATS))
+    if isinstance(source, str | os.PathLike) and not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"path comes first, and the vectors after it: save_vectors({os.fspath(source)!r}, "
+            f"vectors), got a {type(path).__name__} as path."
+        )
     vectors = WordVectors.of(source, side=side, period=period)
     path = file_path(path)
     plain = path.with_suffix("") if path.suffix == ".gz" else path

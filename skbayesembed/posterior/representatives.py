@@ -190,6 +190,23 @@ def cut_around(line: str, target: Sequence[str], width: int) -> str:
     return f"{'...' if start else ''}{line[start:stop]}{'...' if stop < len(line) else ''}"
 
 
+def check_not_a_group(X: Any, what: str, group: str) -> None:
+    """Raise a TypeError where a sense or topic is given in the place of what is looked through.
+
+    Parameters
+    ----------
+    X : documents or counts
+    what : str
+        What they are called, in the plural.
+    group : {"sense", "topic"}
+    """
+    if isinstance(X, str | int):
+        raise TypeError(
+            f"X must be the {what} to look through, as fit takes them, got {X!r}; the {group} comes "
+            f"after them: {group}={X!r}."
+        )
+
+
 def texts_of(X: Any, kind: str, texts: Any, n: int, what: str) -> np.ndarray | None:
     """The texts to be shown: those given, or X where it holds strings or lists of tokens.
 

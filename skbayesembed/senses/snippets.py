@@ -9,7 +9,12 @@ import numpy as np
 from ..common.checks import check_forms, check_integer, check_prob
 from ..corpus.kinds import input_kind, materialise
 from ..posterior.naming import given_names
-from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.representatives import (
+    Representatives,
+    check_not_a_group,
+    largest,
+    texts_of,
+)
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from .checks import sense_index
@@ -55,6 +60,7 @@ def representative_snippets(estimator, X, covariates, texts, choice):
 
     ``covariates`` are the times, genres and units of the snippets, or None.
     """
+    check_not_a_group(X, "snippets", "sense")
     target, n_senses = _check(choice), estimator.posterior_["prevalence"].shape[-1]
     senses = range(n_senses) if choice.sense is None else [sense_index(estimator, choice.sense)]
     times, _, units = covariates

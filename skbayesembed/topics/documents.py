@@ -10,7 +10,12 @@ from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
 from ..corpus.kinds import input_kind, materialise
 from ..posterior.naming import given_names, named
-from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.representatives import (
+    Representatives,
+    check_not_a_group,
+    largest,
+    texts_of,
+)
 from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
@@ -153,6 +158,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     check_prob(prob)
     check_integer("n", n, 1)
     check_integer("n_draws", n_draws, 1)
+    check_not_a_group(X, "documents", "topic")
     k = len(estimator.components_)
     topics = range(k) if topic is None else [topic_index(estimator, topic)]
     X = None if X is None else materialise(X)

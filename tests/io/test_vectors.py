@@ -348,3 +348,9 @@ def test_topics_over_a_bad_file(tmp_path):
     path.write_text("qqq 1 2\n")
     with pytest.raises(ValueError, match="embedding has no vector for any of the"):
         GaussianLDA(2, embedding=path).fit(TEXTS)
+
+
+def test_arguments_the_other_way_round_are_told(tmp_path):
+    vectors = WordVectors(["a"], [[1.0]])
+    with pytest.raises(TypeError, match=r"path comes first, .* save_vectors\('v.txt', vectors\)"):
+        save_vectors(vectors, "v.txt")

@@ -654,6 +654,9 @@ def test_representative_snippets_refuse(fitted, snippets):
         fitted.representative_snippets(snippets.counts, texts=["one"])
     with pytest.raises(ValueError, match=f"sense must be a number from 0 to {K - 1}"):
         fitted.representative_snippets(snippets.counts, K)
+    for group in ("river", 0):
+        with pytest.raises(TypeError, match=f"X must be the snippets .*: sense={group!r}"):
+            fitted.representative_snippets(group)
     with pytest.raises(ValueError, match="no snippet with a word"):
         fitted.representative_snippets(snippets.counts * 0)
     with pytest.raises(ValueError, match="period=1820 needs times= of the snippets, got None"):

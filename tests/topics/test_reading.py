@@ -364,6 +364,8 @@ def test_representative_documents_refuse(model, data):
         model.representative_documents(topic=K)
     with pytest.raises(ValueError, match="got 'war': none has a name yet, name_topics gives them"):
         model.representative_documents(topic="war")
+    with pytest.raises(TypeError, match="X must be the documents .*: topic='war'"):
+        model.representative_documents("war")
     with pytest.raises(ValueError, match="texts must be one for each of the 120 documents"):
         model.representative_documents(texts="one text")
     with pytest.raises(ValueError, match="no document with a word"):
