@@ -202,8 +202,8 @@ def check_not_a_group(X: Any, what: str, group: str) -> None:
     """
     if isinstance(X, str | int):
         raise TypeError(
-            f"X must be the {what} to look through, as fit takes them, got {X!r}; the {group} comes "
-            f"after them: {group}={X!r}."
+            f"X must be the {what} to look through, as fit takes them, got {X!r}; the {group} "
+            f"comes after them: {group}={X!r}."
         )
 
 
