@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import threading
 import time
 from typing import Any
@@ -189,7 +190,8 @@ def _told_of_first(estimator, n_folds):
     if hasattr(estimator, "estimate_cost"):
         before = f"; estimate_cost of the {type(estimator).__name__} tells it beforehand"
     text = f"score_units: {n_folds} fits; once the first has ended, a line tells its time{before}"
-    timer = threading.Timer(_BRIEF, note_user, [text])
+    # as silent as the caller
+    timer = threading.Timer(_BRIEF, contextvars.copy_context().run, [note_user, text])
     timer.daemon = True
     timer.start()
     try:
