@@ -21,6 +21,7 @@ PAGES = (
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 # A probability next to 0 or 1, which on another processor may be a hundredth from it.
 _BOUNDED = re.compile(r" ?[<>](?=0\.)")
+_SIZE = re.compile(r"\d+(?= effective draws| of the tails)")
 # Text in double backticks, which keeps its backslashes, in those of a role, and in single ones.
 _QUOTED = re.compile(r"``.*?``|:[\w:.]+:`[^`]*`|(?P<single>`[^`]*`)", re.DOTALL)
 _LOST = re.compile(r"(?<!\\)\\(?!\\)")
@@ -29,6 +30,8 @@ _LOST = re.compile(r"(?<!\\)\\(?!\\)")
 class Nearly(doctest.OutputChecker):
     """Decimals may differ by a tenth: another processor rounds otherwise, and chains part ways.
 
+    So may effective sample sizes.
+
     Monte Carlo errors of the pages' chains, of 400 draws and more, are a fifth of that at most.
     """
 
@@ -36,7 +39,7 @@ class Nearly(doctest.OutputChecker):
         """Return whether the outputs are the same but for the last digits of decimals."""
         if super().check_output(want, got, optionflags):
             return True
-        want, got = (_BOUNDED.sub(" ", text) for text in (want, got))
+        want, got = (_BOUNDED.sub(" ", _SIZE.sub("0", text)) for text in (want, got))
         pairs = list(zip(_DECIMAL.findall(want), _DECIMAL.findall(got), strict=False))
         words = _DECIMAL.sub("0", want), _DECIMAL.sub("0", got)
         close = all(abs(float(a) - float(b)) <= 0.1 * max(1.0, abs(float(a))) for a, b in pairs)

@@ -456,6 +456,8 @@ class ChangesDisplay(ForestDisplay):
 
     Attributes
     ----------
+    sentence : str
+        The table in words, to be copied, as for a caption.
     points_ : matplotlib.lines.Line2D
         Posterior means.
     intervals_ : matplotlib.collections.LineCollection or None
@@ -477,6 +479,11 @@ class ChangesDisplay(ForestDisplay):
     >>> ChangesDisplay.from_estimator(model, n=2, min_pairs=1).ax_.get_title("left")
     'most changed, 1980 to 1981'
     """
+
+    @property
+    def sentence(self) -> str:
+        """The table in words, to be copied."""
+        return str(self.result.sentence)
 
     @classmethod
     def from_estimator(

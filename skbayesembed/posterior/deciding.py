@@ -90,12 +90,11 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
     """
     notes, n_draws = [], len(found.get("draws", ()))
     rhat, ess, tail = (np.ravel(found.get(x, np.nan)) for x in ("rhat", "ess", "ess_tail"))
-    # ends of intervals are of the tails
-    ess = np.fmin(ess, tail)
     if np.isnan(rhat).all() or np.isnan(ess).all():
         return []
     with np.errstate(invalid="ignore"):
-        unmixed, few = rhat > RHAT_LIMIT, ess < FEW_DRAWS
+        # ends of intervals are of the tails
+        unmixed, few = rhat > RHAT_LIMIT, np.fmin(ess, tail) < FEW_DRAWS
     if unmixed.any():
         largest = beyond(rhat[unmixed].max(), RHAT_LIMIT)
         notes.append(
@@ -104,16 +103,15 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
         )
     if few.any() and n_draws >= DRAWS_A_PIECE * FEW_DRAWS:
         notes.append(
-            f"({_in_rows(few)}the draws are worth {ess[few].min():.0f} independent ones of this "
-            f"answer; below {FEW_DRAWS} ends of intervals are rough)"
+            f"({_in_rows(few)}the draws are worth {np.fmin(ess, tail)[few].min():.0f} independent "
+            f"ones of this answer or of its tails; below {FEW_DRAWS} ends of intervals are rough)"
         )
     most, least = ("", "") if rhat.size == 1 else ("at most ", "at least ")
-    fewest = np.nanmin(ess)
-    if fewest > n_draws:
-        # draws that swing about their mean tell more of it than independent ones
-        least, fewest = "at least ", n_draws
+    # draws that swing about their mean tell more of it than as many independent ones
+    fewest = min(np.nanmin(ess), n_draws)
     known = f"R-hat {most}{rhat_text(np.nanmax(rhat))}, {least}{fewest:.0f} effective draws"
-    return notes or [f"({known})"]
+    ends = "" if np.isnan(tail).all() else f", {min(np.nanmin(tail), n_draws):.0f} of the tails"
+    return notes or [f"({known}{ends})"]
 
 
 def hangs_on_draws(found: Mapping[str, Any], value: float = 0.0) -> Any:

@@ -249,6 +249,8 @@ def _chains(posterior):
             f"yes{_within(attrs)}, but intervals ask for R-hat of at most {RHAT_LIMIT} and "
             f"{FEW_DRAWS} effective draws"
         )
+    if attrs["converged"] and attrs.get("divergences"):
+        rows["converged"] += f"; {attrs['divergences']} trajectories diverged (see the warnings)"
     if "drifts" in attrs:
         rows["converged"] = f"no: {attrs['drifts']} drifts, from the first draws to the last"
     divergences = attrs.get("divergences", none)

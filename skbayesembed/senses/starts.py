@@ -65,6 +65,7 @@ _FAR, _ROUNDS_BESIDE = 30.0, 8
 _IDENTICAL = 0.97
 # Seconds that starts take together from which on it is told after the first.
 _LONG = 30.0
+_AFTER = "; the fit comes after, and estimate_cost tells its time"
 # Where their seeds begin.
 _JOINTS = 2**20
 # CPU seconds of a start from which on a trial makes a part of one and no exchange, and the share of
@@ -107,7 +108,12 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             found.append(one)
             if awaited and len(found) == abreast:
                 awaited.clear()
-                tell_first(time.monotonic() - begun, abreast, len(tasks), "; the fit comes after")
+                tell_first(
+                    time.monotonic() - begun,
+                    abreast,
+                    len(tasks),
+                    "; the fit comes after, and estimate_cost tells its time",
+                )
             steps.enough()
         return found
 

@@ -159,6 +159,7 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
+    assert display.sentence == table.sentence
     first, expected, *none, picked, rests = display.note_.split("; ")
     assert picked == "words were picked because they moved, which their intervals do not allow for"
     assert rests.startswith("depends on diffusion=") and rests in repr(table)

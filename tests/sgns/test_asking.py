@@ -11,7 +11,7 @@ import pytest
 from scipy.special import expit
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, Posterior
 from skbayesembed.sgns.documents.answers import _wide_enough
 from skbayesembed.sgns.questions.asking import share_above
 from skbayesembed.sgns.questions.phrases import Axis
@@ -587,3 +587,23 @@ def test_standard_error_of_an_effect_at_its_end():
         np.array([0.001, 1.0]), np.array([1.0, 1.0]), np.array([[-0.3, -1], [0.3, 1]])
     )
     assert np.allclose(near, [0.3, 1.0])
+
+
+def test_answers_of_chains_have_their_mixing(fitted, by_model):
+    """Others say how to ask chains; what is the same in every draw has none."""
+    by_units = fitted.similarity("w01", "w02")
+    answer = by_model.similarity("w01", "w02")
+    if fitted.solver_ not in ("gibbs", "hmc"):
+        with pytest.raises(AttributeError, match=f"and this one rests on '{answer.source}'"):
+            _ = answer.rhat
+        return
+    draws = answer.draws.reshape(fitted.posterior_.n_chains, -1)
+    table = Posterior({"x": draws}).summary()
+    assert answer.rhat == table.rhat[0] and answer.ess == table.ess_bulk[0]
+    assert answer.ess_tail == answer.to_frame()["ess_tail"][0] == table.ess_tail[0]
+    assert "effective draws" in repr(answer) or "chains differ on this" in repr(answer)
+    same = by_model.contrast(answer, answer)
+    assert np.isnan([same.rhat, same.ess, same.ess_tail]).all() and "R-hat" not in repr(same)
+    if by_units.source == "units":
+        with pytest.raises(AttributeError, match=r"after set_params\(uncertainty='model'\)"):
+            _ = by_units.ess

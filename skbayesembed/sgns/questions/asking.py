@@ -96,6 +96,13 @@ class Answer(Result):
                 "verdict needs an interval, and this answer is a point estimate, of solver='map' "
                 "without intervals by units: set uncertainty='documents', or use another solver."
             )
+        if name in _OF_MIXING and name not in self:
+            asks = self.source == "units"
+            way = "; ask again after set_params(uncertainty='model')" if asks else ""
+            raise AttributeError(
+                f"{name} is of answers by chains (solver='gibbs' or 'hmc'; up to {MOST_ERRORS} at "
+                f"once), and this one rests on {self.source!r}{way}."
+            )
         return super().__getattr__(name)
 
 
