@@ -146,8 +146,8 @@ class DiSCSenseModel(
         means over all.
     target_accept : float or None, default=None
         For ``"hmc"``: mean acceptance rate to which the step size is adapted, between 0 and 1. None
-        is 0.65 for ``model="disc"`` and ``"edisc"``, 0.8 for other models and ``kernel="nuts"``.
-        ``kernel="blockwise"`` has its own targets.
+        is 0.65 for ``model="disc"`` and ``"edisc"`` without ``units``, 0.8 with them, for other
+        models and for ``kernel="nuts"``. ``kernel="blockwise"`` has its own targets.
     max_iter : int, default=1000
         Maximum number of iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
