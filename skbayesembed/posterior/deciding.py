@@ -15,6 +15,8 @@ from .summary import diagnostics, interval_errors
 _INDEPENDENT = ("vi", "laplace")
 # Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
 MOST_ERRORS = 200
+# Diagnostics of answers by chains, and what `summary.diagnostics` calls them.
+MIXING = {"rhat": "rhat", "ess": "ess_bulk", "ess_tail": "ess_tail"}
 # So many errors from what decides, an end may be on its other side with other draws.
 _ERRORS = 2.0
 # What verdicts are where the prior alone would answer, and of chains that are in several places.
@@ -78,8 +80,7 @@ def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
         return {}
     chains = draws.reshape(n_chains, n_draws, *draws.shape[1:])
     found = diagnostics(chains, posterior.n_runs)
-    names = {"rhat": "rhat", "ess": "ess_bulk", "ess_tail": "ess_tail"}
-    return {name: found[key][()] for name, key in names.items()}
+    return {name: found[key][()] for name, key in MIXING.items()}
 
 
 def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
@@ -89,7 +90,7 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
     only where many draws were asked for.
     """
     notes, n_draws = [], len(found.get("draws", ()))
-    rhat, ess, tail = (np.ravel(found.get(x, np.nan)) for x in ("rhat", "ess", "ess_tail"))
+    rhat, ess, tail = (np.ravel(found.get(name, np.nan)) for name in MIXING)
     if np.isnan(rhat).all() or np.isnan(ess).all():
         return []
     with np.errstate(invalid="ignore"):

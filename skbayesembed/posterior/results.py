@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .cells import amounts, both_amounts, cut_lists, dashed, p_values, readable_numbers, repeated
-from .deciding import NO_DATA, SIDES, hangs_on_draws, note_on_mixing, surely
+from .deciding import MIXING, NO_DATA, SIDES, hangs_on_draws, note_on_mixing, surely
 from .sources import (
     AT_MODE,
     TOO_LITTLE,
@@ -69,8 +69,8 @@ _VERDICTS = {
 }
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter", "few_pairs", "rhat", "ess", "ess_tail", "uses",
-                "seen_interval", "seen_verdict", "seen_prob_increase")  # fmt: skip
+                "modes_that_matter", "few_pairs", *MIXING, "uses", "seen_interval",
+                "seen_verdict", "seen_prob_increase")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

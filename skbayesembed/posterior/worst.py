@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from ..common.mixing import rhat_text
 from .naming import labels_in_words, shares_called
-from .summary import ess, rhat
+from .summary import diagnostics, ess, rhat
 from .trend import drift
 
 NOT_KNOWN = "not known"
@@ -91,12 +91,13 @@ def worst_of(posterior: Any) -> list[tuple[str, float]]:
         text = NOT_KNOWN if np.isnan(known) else rhat_text(known)
         return [(text, known), (NOT_KNOWN, np.nan), (NOT_KNOWN, np.nan)]
     labels, draws = found
-    texts, n_runs = [], posterior.n_runs
-    for values, pick, written in (
-        (rhat(draws, n_runs), np.nanargmax, rhat_text),
-        (ess(draws, n_runs=n_runs), np.nanargmin, "{:.0f}".format),
-        (ess(draws, "tail", n_runs), np.nanargmin, "{:.0f}".format),
+    texts, all_of = [], diagnostics(draws, posterior.n_runs)
+    for name, pick, written in (
+        ("rhat", np.nanargmax, rhat_text),
+        ("ess_bulk", np.nanargmin, "{:.0f}".format),
+        ("ess_tail", np.nanargmin, "{:.0f}".format),
     ):
+        values = all_of[name]
         at = None if np.isnan(values).all() else pick(values)
         text = NOT_KNOWN if at is None else f"{written(values[at])}, of {labels[at]}"
         texts.append((text, np.nan if at is None else float(values[at])))

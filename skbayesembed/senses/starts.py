@@ -99,28 +99,28 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         return _try_search(current(), given, rngs, n_starts, effective_n_jobs(n_jobs))
 
     begun, told = time.monotonic(), bool(verbose)
-    abreast, awaited = min(effective_n_jobs(n_jobs), len(rngs)), [] if verbose else [annealed]
+    abreast = min(effective_n_jobs(n_jobs), len(rngs))
 
-    def side_by_side(function, tasks):
+    def tell(n_starts):
+        tell_first(time.monotonic() - begun, abreast, n_starts, _AFTER)
+
+    def side_by_side(function, tasks, first=None):
         tasks, found = list(tasks), []
         steps = Steps("search for modes", len(tasks), exact=True, say=say_line if verbose else str)
         for one in parallel(delayed(_alone)(function, *task) for task in tasks):
             found.append(one)
-            if awaited and len(found) == abreast:
-                awaited.clear()
-                tell_first(
-                    time.monotonic() - begun,
-                    abreast,
-                    len(tasks),
-                    "; the fit comes after, and estimate_cost tells its time",
-                )
+            if first is not None and len(found) == abreast:
+                first(len(tasks))
             steps.enough()
         return found
 
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None, return_as=return_as())
         starts = remembered(
-            "starts", lambda: side_by_side(annealed, [(*given, rng) for rng in rngs])
+            "starts",
+            lambda: side_by_side(
+                annealed, [(*given, rng) for rng in rngs], None if verbose else tell
+            ),
         )
         binding = SenseModel(*given).binding
         joined = _joined(starts, given, binding, seeds, side_by_side, 0)

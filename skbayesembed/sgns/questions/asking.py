@@ -12,7 +12,7 @@ from ...common.checks import (
     check_prob,
     is_number,
 )
-from ...posterior.deciding import MOST_ERRORS, errors_of, mixing_of
+from ...posterior.deciding import MIXING, MOST_ERRORS, errors_of, mixing_of
 from ...posterior.results import About, Result
 from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
@@ -23,8 +23,6 @@ from .verdicts import few_pairs, sum_up
 
 # Differences of answers that are smaller than this in every draw are none.
 _ROUNDING = 1e-12
-# What only draws that differ have.
-_OF_MIXING = ("rhat", "ess", "ess_tail")
 
 
 class Vectors:
@@ -96,7 +94,7 @@ class Answer(Result):
                 "verdict needs an interval, and this answer is a point estimate, of solver='map' "
                 "without intervals by units: set uncertainty='documents', or use another solver."
             )
-        if name in _OF_MIXING and name not in self:
+        if name in MIXING and name not in self:
             asks = self.source == "units"
             way = "; ask again after set_params(uncertainty='model')" if asks else ""
             raise AttributeError(
@@ -228,7 +226,7 @@ def blank(found, where):
 
 def _fill(found, where, value):
     """Give answers, in place, one value where they are told to have it."""
-    for name in _OF_MIXING:
+    for name in MIXING:
         if name in found:
             found[name] = np.where(where, np.nan, found[name])[()]
     for name in ("mean", "sd", "interval", "draws", "sd_sampling", "sd_prior", "interval_mcse"):
