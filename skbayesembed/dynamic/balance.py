@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.threads import OneBlasThread
 from ..sgns.balance import BalancedDraws, balancing
 from .model import SIDES
 
@@ -74,6 +75,7 @@ class _DrawMaps:
         return self.draws.maps[name]
 
 
+@OneBlasThread()
 def balance_of(posterior):
     """Balanced posterior means, and the `Balance` of draws.
 

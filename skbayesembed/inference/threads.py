@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ContextDecorator
 from typing import Any, Self
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
@@ -17,8 +19,8 @@ def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
         function(*task)
 
 
-class OneBlasThread:
-    """Context in which BLAS uses one thread; contexts of several threads may overlap.
+class OneBlasThread(ContextDecorator):
+    """Context or decorator: BLAS uses one thread; contexts of several threads may overlap.
 
     Small matrix products are slower on two BLAS threads than on one, and differ in their last bits.
     The limit holds for the whole process: the first context to be entered sets it, the last to be
@@ -28,12 +30,17 @@ class OneBlasThread:
     _lock = threading.Lock()
     _inside = 0
     _limits: Any = None
+    _found: Any = None
+    _modules = 0
     _keeper: Any = None
     _process: int | None = None
 
     @classmethod
     def _set(cls):
-        cls._limits = threadpool_limits(limits=1, user_api="blas")
+        # looking for libraries takes 7 ms, the rest 0.1; modules are what brings new ones
+        if cls._modules != len(sys.modules):
+            cls._found, cls._modules = ThreadpoolController(), len(sys.modules)
+        cls._limits = cls._found.limit(limits=1, user_api="blas")
         cls._limits.__enter__()
 
     @classmethod

@@ -13,6 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..inference.threads import OneBlasThread
+
 # Moments of a component below this share of the largest one's are rounding.
 _LEAST = 1e-12
 # Moments that are as good as zero.
@@ -72,12 +74,14 @@ def _roots(matrix, instead=None):
     return (basis * values[..., None, :]) @ basis.mT, (basis / values[..., None, :]) @ basis.mT
 
 
+@OneBlasThread()
 def balanced(vectors, reference=None):
     """Balanced vectors, (2, ..., n_words, n_components), of ``rho`` and ``alpha``."""
     maps = balancing(vectors, reference)
     return np.stack([x @ m for x, m in zip(vectors, maps, strict=True)])
 
 
+@OneBlasThread()
 def in_principal_axes(vectors):
     """Vectors (2, n_words, n_components) turned so that components are uncorrelated and descend.
 
@@ -178,6 +182,7 @@ class BalancedDraws:
         return [slice(a, a + step) for a in range(0, len(self), step)]
 
     @cached_property
+    @OneBlasThread()
     def maps(self):
         """Maps of ``rho`` and of ``alpha``, each (n_draws, n_components, n_components)."""
         flat = [self._posterior.flat(name) for name in ("rho", "alpha")]
@@ -187,6 +192,7 @@ class BalancedDraws:
             for side, name in enumerate(("rho", "alpha"))
         }
 
+    @OneBlasThread()
     def of(self, name, index):
         """Draws of some words, (n_draws, len(index), n_components)."""
         return self._posterior.flat(name)[:, index] @ self.maps[name]

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaln, multigammaln
 
-from ..inference.threads import serial
+from ..inference.threads import OneBlasThread, serial
 from .niw_kernels import add_squares, root_weighted_rows
 
 # Share of a sphere in the default prior covariance, so that it is definite for any vectors.
@@ -46,6 +46,7 @@ class NIW:
     scale: np.ndarray
 
     @classmethod
+    @OneBlasThread()
     def from_vectors(cls, vectors, totals, *, mean=None, kappa=1.0, nu=None, scale=None):
         """A prior whose defaults have the mean and the covariance of the vectors of the corpus.
 

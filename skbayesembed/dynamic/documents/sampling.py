@@ -94,6 +94,7 @@ class DriftSampling(Sampling):
         return self._periods, 2, self._words, self._arrays["rho"].shape[-1]
 
     @cached_property
+    @OneBlasThread()
     def _at_mode(self):
         """The Gaussian at the mode, and the scores of units there."""
         density, arrays, make_scores = self._made()
@@ -125,6 +126,7 @@ class DriftSampling(Sampling):
             return seconds_of_deviations(density, arrays, self._number, clock)
 
     @cached_property
+    @OneBlasThread()
     def dispersion(self):
         """Variance of a word's targets by the units over that by the model, (n_words,)."""
         gaussian, density, scores = self._at_mode
@@ -147,6 +149,7 @@ class DriftSampling(Sampling):
         return np.where(n_units >= FEWEST_UNITS, ratio, np.nan)
 
     @cached_property
+    @OneBlasThread()
     def deviations(self):
         """The `DriftDeviations`; what they were worked out with is not kept."""
         gaussian, density, scores = self._at_mode
@@ -232,6 +235,7 @@ class AtFit:
         self._sampling = sampling
 
     @cached_property
+    @OneBlasThread()
     def dispersion(self):
         """As of `DriftSampling`."""
         sampling = self._sampling

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
+from ...inference.threads import OneBlasThread
 from ..questions.kinds import Cosines, Probabilities, Question
 from ..questions.operands import CELLS, of_places, summed, together, turned, values
 from ..questions.scales import PLAIN, PROBABILITY
@@ -76,6 +77,7 @@ def _wide_enough(slope, total, draws):
     return np.divide(wide, total, out=np.array(slope, float), where=flat & (total > 0))
 
 
+@OneBlasThread()
 def about(deviations, question, mean, prob, draws=None):
     """Answers to a question, with intervals by units about their posterior means.
 
@@ -257,6 +259,7 @@ def feature_variance(deviations, weights):
     return total
 
 
+@OneBlasThread()
 def feature_draws(deviations, weights, n):
     """Draws of weighted sums of target vectors less their mean, (n, n_documents, n_components).
 

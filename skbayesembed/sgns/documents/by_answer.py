@@ -68,6 +68,7 @@ class SamplingByAnswer(Sampling):
         return self._build.influences()
 
     @cached_property
+    @OneBlasThread()
     def _at_mode(self):
         """The mode and the linear systems there; third are the influences of units."""
         influences, model = self._influences, self._build()[0]
@@ -110,6 +111,7 @@ class SamplingByAnswer(Sampling):
         return np.full(self._arrays["rho"].shape[0], np.nan)
 
     @cached_property
+    @OneBlasThread()
     def deviations(self):
         """The `AskedDeviations`."""
         mode, systems, influences = self._at_mode

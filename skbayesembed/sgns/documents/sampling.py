@@ -171,6 +171,7 @@ class Sampling:
         return self._waiting
 
     @cached_property
+    @OneBlasThread()
     def _at_mode(self):
         """The mode, its Hessian and the scores of units there."""
         n_words, k = self._arrays["rho"].shape
@@ -224,6 +225,7 @@ class Sampling:
         return effective_units(self._at_mode[2].unit_rows)
 
     @cached_property
+    @OneBlasThread()
     def dispersion(self):
         """Variance of a word's target by the units over that by the model."""
         _, hessian, scores = self._at_mode
@@ -234,6 +236,7 @@ class Sampling:
         return np.where(self.n_units >= FEWEST_UNITS, ratio, np.nan)
 
     @cached_property
+    @OneBlasThread()
     def deviations(self):
         """The `Deviations`; what they were worked out with is not kept."""
         mode, hessian, scores = self._at_mode

@@ -12,6 +12,7 @@ from ...common.checks import (
     check_prob,
     is_number,
 )
+from ...inference.threads import OneBlasThread
 from ...posterior.deciding import MIXING, MOST_ERRORS, errors_of, mixing_of
 from ...posterior.results import About, Result
 from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
@@ -147,15 +148,16 @@ def ask(
         ``rhat``, ``ess`` and ``ess_tail`` (*shape).
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
-    draws = question.value(operands)
     deviations = estimator._deviations()
-    if deviations is None:
-        found = summarise(draws, prob)
-        if 1 < len(draws) and len(question) <= MOST_ERRORS:
-            found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
-            found |= mixing_of(estimator.posterior_, draws)
-    else:
-        found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
+    with OneBlasThread():
+        draws = question.value(operands)
+        if deviations is None:
+            found = summarise(draws, prob)
+            if 1 < len(draws) and len(question) <= MOST_ERRORS:
+                found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
+                found |= mixing_of(estimator.posterior_, draws)
+        else:
+            found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
