@@ -18,7 +18,7 @@ from ..posterior.cells import (
     in_figure,
     p_values,
 )
-from ..posterior.deciding import NO_DATA, note_on_draws
+from ..posterior.deciding import NO_DATA, SIGNED, note_on_draws
 from ..posterior.naming import named
 from ..posterior.over_settings import below_figure, doubtful
 from ..posterior.results import Result
@@ -297,8 +297,6 @@ _OTHERS = {
     "OverSettings": _over_settings,
     "AssociationTests": _association_tests,
 }
-# Entries of answers that are differences, with a sign.
-SIGNED = {"prob_increase", "prob_positive"}
 
 
 def rows_of(result: Any) -> Rows:
@@ -333,7 +331,7 @@ def rows_of(result: Any) -> Rows:
             few = np.ravel(few_pairs(result))
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
-            zero = 0.0 if SIGNED & set(result) else None
+            zero = None if set(SIGNED).isdisjoint(result) else 0.0
             note = _on_draws(result)
             return Rows(names, mean, interval, title, None, zero=zero, note=note, few=few)
     raise TypeError(

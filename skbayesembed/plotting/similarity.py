@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from ..common.checks import check_choice, check_prob
+from ..posterior.deciding import SIGNED
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label
 from .canvas import COLORS, Display, can, labelled
 from .labels import called
 from .marks import AROUND, ROW, density, forest, reference, row_ends
-from .rows import SIGNED
 
 # Height of a row with a density, in rows of a forest.
 _TALL = 2.0
@@ -222,7 +222,7 @@ class SimilarityDisplay(Display):
 
 
 def _quantity_of(answers):
-    if not all(SIGNED & set(answer) for answer in answers):
+    if any(set(SIGNED).isdisjoint(answer) for answer in answers):
         return "cosine"
     alike = all("similarity" in str(getattr(answer, "title", "")) for answer in answers)
     return "difference of cosines" if alike else "difference"

@@ -31,6 +31,8 @@ _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 SURE = 0.975
 # Entries with the probability of what is above zero, or above a threshold.
 SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
+# Those of differences, which have a sign.
+SIGNED = SIDES[:2]
 _SKEWED = (
     "skewed posterior: the probability of being {} {} is {}, but the interval, of highest density, "
     "reaches to the other side; the verdict goes by the interval"
@@ -81,6 +83,18 @@ def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:
     chains = draws.reshape(n_chains, n_draws, *draws.shape[1:])
     found = diagnostics(chains, posterior.n_runs)
     return {name: found[key][()] for name, key in MIXING.items()}
+
+
+def errors_and_mixing(posterior: Any, draws: np.ndarray, prob: float) -> dict[str, Any]:
+    """Entries of answers on their Monte Carlo error: ``interval_mcse``, and those of `mixing_of`.
+
+    Parameters
+    ----------
+    posterior, draws, prob
+        As of `errors_of`.
+    """
+    errors = errors_of(posterior, draws, prob)
+    return {"interval_mcse": errors, **mixing_of(posterior, draws)}
 
 
 def note_on_mixing(found: Mapping[str, Any]) -> list[str]:

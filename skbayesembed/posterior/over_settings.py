@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from .cells import cut_lists, dashed
-from .deciding import NO_DATA, SURE, surely
+from .deciding import NO_DATA, SIGNED, SURE, surely
 from .sentences import allows_for, sure_of
 from .settings_in_words import (
     MOST_ENTRIES,
     NEAREST,
     NOT_NEAREST,
-    SIGNED,
     SettingsInWords,
     brief,
 )

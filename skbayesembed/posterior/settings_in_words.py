@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .cells import bounded, number
-from .deciding import NO_DATA
+from .deciding import NO_DATA, SIGNED
 from .sentences import capital, ended, interval_in_words, joined, rounded
 from .settings_sources import number_of, on_sources
 from .sources import is_unmixed
@@ -18,8 +18,6 @@ MOST_ENTRIES = 3
 _LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
 # The verdict of `nearer` on its first row, and what it is on the others.
 NEAREST, NOT_NEAREST = "nearest", "not nearest"
-# Probabilities of differences, which have a sign.
-SIGNED = ("prob_increase", "prob_positive")
 # Of settings whose senses are others, in sentences.
 _OTHERS = (
     "In {} the senses are not those of the setting that they are compared with, or have other "

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
-from ..posterior.deciding import errors_of, mixing_of, note_on_draws
+from ..posterior.deciding import errors_and_mixing, note_on_draws
 from ..posterior.naming import given_names, together
 from ..posterior.results import About, Result
 from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_units, source_of
@@ -303,8 +303,7 @@ class PrevalenceReadingMixin:
         if found.source == "point":
             found.sd = found.prob_increase = np.nan
         else:
-            found.interval_mcse = errors_of(self.posterior_, change, prob)
-            found |= mixing_of(self.posterior_, change)
+            found |= errors_and_mixing(self.posterior_, change, prob)
             found.verdict = verdict_on_change(found, units)
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:

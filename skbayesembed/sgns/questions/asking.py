@@ -13,7 +13,7 @@ from ...common.checks import (
     is_number,
 )
 from ...inference.threads import OneBlasThread
-from ...posterior.deciding import MIXING, MOST_ERRORS, errors_of, mixing_of
+from ...posterior.deciding import MIXING, MOST_ERRORS, errors_and_mixing
 from ...posterior.results import About, Result
 from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
@@ -154,8 +154,7 @@ def ask(
         if deviations is None:
             found = summarise(draws, prob)
             if 1 < len(draws) and len(question) <= MOST_ERRORS:
-                found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
-                found |= mixing_of(estimator.posterior_, draws)
+                found |= errors_and_mixing(estimator.posterior_, draws, prob)
         else:
             found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
