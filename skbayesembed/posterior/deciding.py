@@ -29,10 +29,10 @@ _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 # From this probability of its side on, that of a 95 % interval, a verdict is told as it is; with
 # less a "probably" stands before it.
 SURE = 0.975
-# Entries with the probability of what is above zero, or above a threshold.
-SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
-# Those of differences, which have a sign.
-SIGNED = SIDES[:2]
+# Entries with the probability that a difference, which has a sign, is above zero.
+SIGNED = ("prob_increase", "prob_positive")
+# Those, and the one of what is above a threshold.
+SIDES = (*SIGNED, "prob_exceeds")
 _SKEWED = (
     "skewed posterior: the probability of being {} {} is {}, but the interval, of highest density, "
     "reaches to the other side; the verdict goes by the interval"
@@ -109,7 +109,8 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
         return []
     with np.errstate(invalid="ignore"):
         # ends of intervals are of the tails
-        unmixed, few = rhat > RHAT_LIMIT, np.fmin(ess, tail) < FEW_DRAWS
+        worth = np.fmin(ess, tail)
+        unmixed, few = rhat > RHAT_LIMIT, worth < FEW_DRAWS
     if unmixed.any():
         largest = beyond(rhat[unmixed].max(), RHAT_LIMIT)
         notes.append(
@@ -118,8 +119,8 @@ def note_on_mixing(found: Mapping[str, Any]) -> list[str]:
         )
     if few.any() and n_draws >= DRAWS_A_PIECE * FEW_DRAWS:
         notes.append(
-            f"({_in_rows(few)}the draws are worth {np.fmin(ess, tail)[few].min():.0f} independent "
-            f"ones of this answer or of its tails; below {FEW_DRAWS} ends of intervals are rough)"
+            f"({_in_rows(few)}the draws are worth {worth[few].min():.0f} independent ones of this "
+            f"answer or of its tails; below {FEW_DRAWS} ends of intervals are rough)"
         )
     most, least = ("", "") if rhat.size == 1 else ("at most ", "at least ")
     # draws that swing about their mean tell more of it than as many independent ones

@@ -87,10 +87,10 @@ def fit_mode(estimator, problem):
             keep=estimator.solver == "map",
             run=run,
         )
-        arrays = model.unpack(theta)
-        if model.prior.rotates:
-            turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))
-            arrays = dict(zip(("rho", "alpha"), turned, strict=True))
+    arrays = model.unpack(theta)
+    if model.prior.rotates:
+        turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))
+        arrays = dict(zip(("rho", "alpha"), turned, strict=True))
     return Mode(arrays, facts)
 
 

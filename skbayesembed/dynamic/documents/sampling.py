@@ -106,7 +106,7 @@ class DriftSampling(Sampling):
             lambda seconds: sooner(seconds, density.shape, self._number),
         )
         threads = Workers(effective_n_jobs(self.n_jobs))
-        with awaited.search(1, "mode"), OneBlasThread(), threads as run:
+        with awaited.search(1, "mode"), threads as run:
             theta = mode_of(density, density.pack(arrays), run)
             method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "rough"
             gaussian = DynamicLaplace(density, density.vectors(theta), method)
@@ -201,7 +201,7 @@ class DriftSampling(Sampling):
                 awaited.solved(sum(done), total)
 
         of_data, of_prior = stages
-        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
+        with Workers(effective_n_jobs(self.n_jobs)) as run:
             for parts, expected in ((of_data, False), (of_prior, True)):
                 if expected:
                     gaussian.expect()
@@ -241,7 +241,7 @@ class AtFit:
         sampling = self._sampling
         density, arrays, make_scores = sampling._made()
         vectors = density.vectors(density.pack(arrays))
-        with OneBlasThread(), Workers(effective_n_jobs(sampling.n_jobs)) as run:
+        with Workers(effective_n_jobs(sampling.n_jobs)) as run:
             scores = make_scores(vectors, run)
         n_units = effective_units(scores.unit_rows)
         return sampling._dispersion(density, vectors, scores, n_units)

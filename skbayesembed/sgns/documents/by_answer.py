@@ -74,7 +74,7 @@ class SamplingByAnswer(Sampling):
         influences, model = self._influences, self._build()[0]
         self._announce(model)
         threads = Workers(effective_n_jobs(self.n_jobs))
-        with self._awaited.search(1, "mode"), OneBlasThread(), threads as run:
+        with self._awaited.search(1, "mode"), threads as run:
             theta, _ = find_mode(
                 model,
                 model.pack(self._arrays),

@@ -181,7 +181,7 @@ class Sampling:
         awaited = self._awaited
         awaited.announce(n_words * k, lambda: self._seconds(model))
         threads = Workers(effective_n_jobs(self.n_jobs))
-        with awaited.search(1, "mode"), OneBlasThread(), threads as run:
+        with awaited.search(1, "mode"), threads as run:
             mode = find_mode_near(model, self._arrays, run)
             scores = make_scores(mode.vectors, run)
         hessian = Hessian(model, mode.vectors)
@@ -250,7 +250,7 @@ class Sampling:
         differences = 0.5 * (halves[:, 0] - halves[:, 1])
         most, n_prior = numbers_of(model.n_words * model.n_components)
         weights = sampling_weights(self._number, of_units, most)
-        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
+        with Workers(effective_n_jobs(self.n_jobs)) as run:
             shifts = np.concatenate(
                 [
                     centred(scores, weights, np.float32),
@@ -292,7 +292,7 @@ class Sampling:
         """The deviations of first order times the response, in place."""
         awaited, numbers = self._awaited, itertools.count(1)
         of = f"of {2 * len(halves)}, of half of the units"
-        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
+        with Workers(effective_n_jobs(self.n_jobs)) as run:
 
             def mode_of(weights):
                 arrays = self._shaped(dict(zip(NAMES, deviations.vectors, strict=True)))

@@ -105,6 +105,7 @@ class Answer(Result):
         return super().__getattr__(name)
 
 
+@OneBlasThread()
 def ask(
     estimator: Any,
     question: Any,
@@ -148,15 +149,14 @@ def ask(
         ``rhat``, ``ess`` and ``ess_tail`` (*shape).
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
+    draws = question.value(operands)
     deviations = estimator._deviations()
-    with OneBlasThread():
-        draws = question.value(operands)
-        if deviations is None:
-            found = summarise(draws, prob)
-            if 1 < len(draws) and len(question) <= MOST_ERRORS:
-                found |= errors_and_mixing(estimator.posterior_, draws, prob)
-        else:
-            found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
+    if deviations is None:
+        found = summarise(draws, prob)
+        if 1 < len(draws) and len(question) <= MOST_ERRORS:
+            found |= errors_and_mixing(estimator.posterior_, draws, prob)
+    else:
+        found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
