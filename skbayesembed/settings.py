@@ -18,6 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .common.checks import check_jobs
+from .common.compiling import waiting_time
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.kinds import materialise
@@ -355,13 +356,18 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     if turn is not None:
         _tell_turn(turn)
     try:
-        with warnings.catch_warnings(record=True) as caught, muted(turn is not None and turn.i > 0):
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            muted(turn is not None and turn.i > 0),
+            waiting_time() as clock,
+        ):
             warnings.simplefilter("always")
             fitted = estimator if turn is None else _fitted(estimator, X, fit_params)
             kinds = _kinds_of(fitted, X, fit_params)
             if named is not None and kinds is not None:
                 _last(fitted)._name_kinds(named.names_for(kinds))
             answer = question(fitted)
+            took = clock()
         rows = _rows_of(answer)
         source, units = _resting_on(answer, _last(fitted), rows)
     # whatever a setting fails by is what is to be told of it
@@ -369,7 +375,7 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         return _without_answer(f"{type(error).__name__}: {text}")
     if turn is not None:
-        _tell_others(turn)
+        _tell_others(turn, took)
     # a print is cut: what makes an answer doubtful comes first
     caught.sort(key=lambda one: not issubclass(one.category, ConvergenceWarning))
     texts = [str(one.message) for one in caught]
@@ -469,9 +475,8 @@ def _tell_turn(turn):
         note_user(f"over_settings: fit {turn.i + 1} of {turn.n} begins, after {duration(gone)}")
 
 
-def _tell_others(turn):
-    """How long the others take, after the first."""
-    took = time.monotonic() - turn.begun
+def _tell_others(turn, took):
+    """How long the others take, after the first, which took so many seconds."""
     if turn.i > 0 or turn.n == 1 or took <= _BRIEF:
         return
     others = duration(took * -(-(turn.n - 1) // turn.workers))

@@ -116,6 +116,14 @@ def working_time() -> Iterator[Callable[[], float]]:
         yield lambda: time.thread_time() - compiling.cpu_seconds
 
 
+@contextlib.contextmanager
+def waiting_time() -> Iterator[Callable[[], float]]:
+    """Context with a clock: seconds by the clock so far, without those of compilations."""
+    begun = time.monotonic()
+    with Compiling() as compiling:
+        yield lambda: time.monotonic() - begun - compiling.seconds
+
+
 def told_of_compiling(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a method of an estimator with `Compiling`, as verbose as the estimator."""
 

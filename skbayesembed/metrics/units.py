@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import check_integer
+from ..common.compiling import waiting_time
 from ..common.trial import duration
 from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
 from ..corpus.kinds import take_documents
@@ -168,10 +168,14 @@ def _one_each(name, values, n, labels=False):
 
 def _score_fold(estimator, X, index, given, train, test, n_folds):
     """What a fold comes to, and its warnings; the first of ``n_folds`` tells how long it took."""
-    begun = time.monotonic()
-    with held_warnings() as warned, muted(not n_folds), _told_of_first(estimator, n_folds):
+    with (
+        held_warnings() as warned,
+        muted(not n_folds),
+        _told_of_first(estimator, n_folds),
+        waiting_time() as clock,
+    ):
         found = _scores_of_fold(estimator, X, index, given, train, test)
-    took = time.monotonic() - begun
+        took = clock()
     if n_folds and took > _BRIEF:
         note_user(
             f"score_units: the first of {n_folds} fits took {duration(took)}; one after the "

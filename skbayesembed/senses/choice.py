@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
+from ..common.compiling import waiting_time
 from ..common.power import POWER_GRID, best_power
 from ..common.random import generators
 from ..common.trial import current, duration, say_line
@@ -91,7 +91,6 @@ def choose(estimator, training, prior, seeds):
             find_modes(there, estimator.n_senses, prior, of_split, **options)
         return None
     checks: dict[float, float] = {}
-    begun = time.monotonic()
     if estimator.verbose:
         say_line(
             f"likelihood_power='auto': {len(POWER_GRID)} powers are tried before the fit, each by "
@@ -110,7 +109,7 @@ def choose(estimator, training, prior, seeds):
         value = float(read(_places(held, None)).log_predictive().mean())
         if estimator.verbose:
             n, of = len(checks), len(POWER_GRID)
-            left = (time.monotonic() - begun) * (of - n) / n
+            left = clock() * (of - n) / n
             say_line(
                 f"likelihood_power {power:g} ({n} of {of} powers): held out {value:.4g}, p-value "
                 f"{checks[power]:.2g}{f', about {duration(left)} left' if n < of else ''}"
@@ -118,7 +117,7 @@ def choose(estimator, training, prior, seeds):
         return value
 
     # the stages of these searches are none of the fit's
-    with checkpoint.active(None):
+    with checkpoint.active(None), waiting_time() as clock:
         power, _, scores = best_power([(p, None) for p in POWER_GRID], score)
     return PowerChoice(power, scores, checks)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.compiling import waiting_time
 from ..common.random import generators
 from ..common.trial import Measured, current
 from ..common.warnings import warn_user
@@ -28,11 +27,10 @@ def solve(estimator, problem, settings, seed):
         with OneBlasThread(), trial.repeated(len(rngs)):
             _search(estimator, model, model.init(rngs[0]))
         raise Measured
-    begun = time.monotonic()
-    with OneBlasThread():
+    with OneBlasThread(), waiting_time() as clock:
         for i, rng in enumerate(rngs):
             if i == 1:
-                tell_first(time.monotonic() - begun, 1, len(rngs))
+                tell_first(clock(), 1, len(rngs))
             theta, facts = _search(estimator, model, model.init(rng))
             if best is None or facts["lp"] > best[1]["lp"]:
                 best = theta, facts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -13,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..common.compiling import waiting_time
 from ..common.random import generators
 from ..common.trial import Steps, current, duration, say_line
 from ..common.warnings import note_user, warn_user
@@ -98,11 +98,11 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     if current() is not None:
         return _try_search(current(), given, rngs, n_starts, effective_n_jobs(n_jobs))
 
-    begun, told = time.monotonic(), bool(verbose)
+    told = bool(verbose)
     abreast = min(effective_n_jobs(n_jobs), len(rngs))
 
     def tell(n_starts):
-        tell_first(time.monotonic() - begun, abreast, n_starts, _AFTER)
+        tell_first(clock(), abreast, n_starts, _AFTER)
 
     def side_by_side(function, tasks, first=None):
         tasks, found = list(tasks), []
@@ -114,7 +114,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             steps.enough()
         return found
 
-    with OneBlasThread():
+    with OneBlasThread(), waiting_time() as clock:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None, return_as=return_as())
         starts = remembered(
             "starts",
@@ -126,10 +126,9 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         joined = _joined(starts, given, binding, seeds, side_by_side, 0)
         while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
             n = len(starts)
-            gone = time.monotonic() - begun
-            if verbose or gone > _PATIENCE:
+            if verbose or clock() > _PATIENCE:
                 told = True
-                line = _on_going_on(starts, binding, duration(gone * BATCH / n))
+                line = _on_going_on(starts, binding, duration(clock() * BATCH / n))
                 (say_line if verbose else note_user)(line)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 from skbayesembed.common import compiling
-from skbayesembed.common.compiling import Compiling
+from skbayesembed.common.compiling import Compiling, waiting_time
 
 
 def compile_something():
@@ -79,3 +79,16 @@ def test_one_that_has_not_ended_counts():
         done = listener.seconds
         time.sleep(0.02)
         assert listener.seconds == done >= 0.02
+
+
+def test_waiting_without_compiling():
+    """A clock that stands while numba compiles, so that a first step tells what others take."""
+    with waiting_time() as clock:
+        begun = time.monotonic()
+        compile_something()
+        gone = time.monotonic() - begun
+        still = clock()
+        time.sleep(0.02)
+        later = clock()
+    assert still < gone
+    assert later - still >= 0.02
