@@ -319,12 +319,26 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return tags
 
 
-def spaced(n_recorded: int, n_draws: int) -> np.ndarray:
-    """Places of ``n_draws`` draws among those recorded, evenly spaced.
+def spaced(posterior: Any, n_draws: int) -> np.ndarray:
+    """Places of ``n_draws`` draws among those recorded, evenly spaced, of all runs in turn.
 
     Where fewer are recorded each is taken as often as the others, give or take one.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    n_draws : int
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        Places in `Posterior.flat`.
     """
-    return (np.arange(n_draws) * n_recorded) // n_draws
+    n_runs = posterior.n_runs
+    # rounds have a draw of each run: of evenly spaced draws all might be of one
+    n_rounds = posterior.n_chains * posterior.n_draws // n_runs
+    turns = np.arange(n_draws)
+    return (turns * n_rounds) // n_draws * n_runs + turns % n_runs
 
 
 def recorded_draws(estimator: Any, n_draws: int) -> np.ndarray:
@@ -347,7 +361,7 @@ def recorded_draws(estimator: Any, n_draws: int) -> np.ndarray:
                 else "."
             )
         )
-    return spaced(posterior.n_chains * posterior.n_draws, n_draws)
+    return spaced(posterior, n_draws)
 
 
 def check_room(n_draws: int, n_documents: int, n_features: int) -> None:

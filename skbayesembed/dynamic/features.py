@@ -37,7 +37,7 @@ def sampled_features(estimator, counts, centres, n_draws):
     groups = predict.places_of(estimator, centres)
     deviations = deviations_of(estimator)
     posterior = estimator.posterior_
-    chosen = spaced(posterior.n_chains * posterior.n_draws, n_draws)
+    chosen = spaced(posterior, n_draws)
     if deviations is not None:
         out = np.empty((n_draws, counts.shape[0], k))
         for rows, place, _ in groups:

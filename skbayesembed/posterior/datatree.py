@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
 from ..common.memory import note_size, readable
+from .thinning import places_kept, stats_of_draws
 from .validation import check_attrs
 
 if TYPE_CHECKING:
@@ -50,17 +51,12 @@ def with_draws(estimator: Any, draws: int | None) -> Any:
     check_integer("draws", draws, 1)
     if posterior.n_chains * posterior.n_draws <= draws:
         return estimator
-    each = max(1, draws // posterior.n_chains)
-    kept = (np.arange(each) * posterior.n_draws) // each
-
-    def some(arrays):
-        n = posterior.n_draws
-        return {name: x[:, kept] if x.shape[1] == n else x for name, x in arrays.items()}
-
+    kept = places_kept(posterior.n_draws, posterior.n_chains, posterior.n_runs, draws)
+    stats = stats_of_draws(posterior)
     found = copy.copy(estimator)
     fewer = type(posterior)(
-        some(posterior),
-        stats=some(posterior.stats),
+        {name: x[:, kept] for name, x in posterior.items()},
+        stats={name: x[:, kept] for name, x in stats.items()},
         dims=posterior.dims,
         coords=posterior.coords,
         attrs=posterior.attrs,
@@ -119,11 +115,10 @@ def log_prior_of_stats(posterior: Any, power: float = 1.0) -> np.ndarray | None:
     ndarray of shape (chain, draw) or None
         Up to a constant; None where one of the two was not recorded.
     """
-    stats = posterior.stats
+    stats = stats_of_draws(posterior)
     if "lp" not in stats or "log_likelihood" not in stats:
         return None
-    stride = int(posterior.attrs.get("stride") or 1)
-    return (stats["lp"] - power * stats["log_likelihood"])[:, ::stride][:, : posterior.n_draws]
+    return stats["lp"] - power * stats["log_likelihood"]
 
 
 def data_tree(
@@ -151,8 +146,9 @@ def data_tree(
             "arviz-stats[xarray]"
         ) from error
     groups: dict[str, Any] = {"posterior": {name: posterior[name] for name in posterior}}
-    if posterior.stats:
-        groups["sample_stats"] = posterior.stats
+    stats = stats_of_draws(posterior)
+    if stats:
+        groups["sample_stats"] = stats
     if log_prior:
         groups["log_prior"] = dict(log_prior)
     observed = dict(log_likelihood or {})

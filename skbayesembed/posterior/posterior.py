@@ -13,9 +13,9 @@ from . import summary as summaries
 from .datatree import data_tree
 from .entries import SummaryMixin
 from .running_moments import RunningMoments, check_moments
-from .sources import THINNED_FROM
 from .storing import StoringMixin
 from .summary import hdi_interval
+from .thinning import places_kept, thinned_once_more
 from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
 
 if TYPE_CHECKING:
@@ -414,22 +414,19 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         check_integer("n_draws", n_draws, 0)
         if self.n_chains * self.n_draws <= n_draws:
             return self
-        # whole rounds of runs, so that draws stay in turn
-        each = max(1, n_draws // (self.n_chains * self.n_runs)) if n_draws else 0
-        rounds = (np.arange(each) * (self.n_draws // self.n_runs)) // max(each, 1)
-        kept = np.add.outer(rounds * self.n_runs, np.arange(self.n_runs)).ravel()
+        kept = places_kept(self.n_draws, self.n_chains, self.n_runs, n_draws)
         moments = {
             name: self._moments_of(name) or self._moments_from_draws(name, covariance=False)
             for name in self
         }
         stats = {name: x for name, x in self.stats.items() if not name.endswith(_ROWS)}
         found = type(self)(
-            {name: draws[:, kept] for name, draws in self.items()} if each else {},
+            {name: draws[:, kept] for name, draws in self.items()} if n_draws else {},
             stats=stats,
             moments=self.moments | moments,
             dims={name: dims for name, dims in self.dims.items() if name in {*self, *stats}},
             coords=self.coords,
-            attrs={THINNED_FROM: self.n_draws} | self.attrs,
+            attrs=thinned_once_more(self),
         )
         found.approximation = self.approximation
         return found

@@ -395,7 +395,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     posterior = estimator.posterior_
     # where none are kept the error says what to do
     recorded = len(posterior.flat("alpha"))
-    chosen = spaced(recorded, min(n_draws, recorded))
+    chosen = spaced(posterior, min(n_draws, recorded))
     find = unbiased_shares if shares == "unbiased" else _posterior_shares
     if when is not None:
         when = when[kept]

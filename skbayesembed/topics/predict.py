@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 from scipy.special import logsumexp
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..common.estimator import spaced
 from ..inference.threads import OneBlasThread
 from .data import Documents
 from .predict_kernels import couple_spread, fold_in, mixture_probabilities
@@ -44,6 +45,8 @@ class TopicDraws:
         n = len(posterior.flat("alpha"))
         if chosen is None:
             chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+            if posterior.n_runs > 1:
+                chosen = spaced(posterior, min(n, most))
         self.chosen = chosen
         self.power = float(power)
         self._posterior, self._vector_draws = posterior, vector_draws

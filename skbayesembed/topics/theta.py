@@ -41,7 +41,7 @@ def theta_draws(estimator, reading, n_draws):
     """
     reading = _whole(reading)
     posterior, by, n_jobs = estimator.posterior_, estimator.word_proba, estimator.n_jobs
-    chosen = spaced(posterior.n_chains * posterior.n_draws, n_draws)
+    chosen = spaced(posterior, n_draws)
     draws = draws_of(estimator, chosen=chosen)
     fold = FoldIn(reading, draws_of(estimator, chosen=chosen[:1]), by, n_jobs)
     documents, blocks = fold.documents, fold.blocks

@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
+from skbayesembed.common.estimator import spaced
 from skbayesembed.posterior import storing
 from skbayesembed.posterior.mixing import Draws
 from skbayesembed.posterior.posterior import Posterior, RunningMoments, hdi_interval
 from skbayesembed.posterior.summary import interval_errors
+from skbayesembed.posterior.thinning import places_kept
 
 WORDS = ["naïve", "and/or", "CON", "NUL.npz", "", "語", "words/é"]
 
@@ -821,9 +823,37 @@ def test_to_datatree():
     np.testing.assert_array_equal(tree["sample_stats"]["logp"].values, p.stats["logp"])
     attrs = tree["posterior"].attrs
     assert attrs["solver"] == "gibbs" and attrs["stride"] == 3 and attrs["yes"] == 1
-    strided = Posterior({"rho": X}, stats={"logp": np.zeros((2, 50))}).to_datatree()
-    assert strided["sample_stats"].sizes["draw"] == 50
     assert list(Posterior({"rho": X}).to_datatree().children) == ["posterior"]
+
+
+def test_statistics_in_a_datatree_are_of_its_draws():
+    """Whatever the draws are: one in ten made, some of those, or some of these."""
+    pytest.importorskip("arviz_base")
+    made = np.arange(2000.0).reshape(2, 1000) ** 1.1
+    p = Posterior({"rho": made[:, ::10]}, stats={"lp": made, "logp": -made}, attrs={"stride": 10})
+    for few in (p, p.thinned(60), p.thinned(6)):
+        tree = few.to_datatree()
+        np.testing.assert_array_equal(tree["sample_stats"]["lp"].values, few["rho"])
+        np.testing.assert_array_equal(tree["sample_stats"]["logp"].values, -few["rho"])
+        assert few.stats["lp"].shape == (2, 1000), "diagnostics are of all"
+    # which draws these are, or those of a longer record without its stride, is not known
+    for other in (p.thinned(60).thinned(20), Posterior({"rho": X}, stats={"lp": made})):
+        assert list(other.to_datatree().children) == ["posterior"]
+
+
+def test_thinning_keeps_runs_in_turn():
+    """And spaced draws are of every run as often as of the others, give or take one."""
+    for n_runs, n_draws, n_chains in ((5, 500, 4), (10, 1000, 4), (20, 100, 2), (1, 30, 3)):
+        p = Posterior({"rho": np.zeros((n_chains, n_draws))}, attrs={"embedding_draws": n_runs})
+        total = n_chains * n_draws
+        for n in (1, 50, 200, total - 1, total, 2 * total):
+            places = spaced(p, n)
+            of_run = np.bincount(places % n_draws % n_runs, minlength=n_runs)
+            assert of_run.max() - of_run.min() <= 1 and of_run.sum() == n
+            times = np.bincount(places, minlength=total)
+            assert times.max() - times.min() <= 1 and times.size == total
+        kept = places_kept(n_draws, n_chains, n_runs, 50)
+        np.testing.assert_array_equal(kept % n_runs, np.arange(kept.size) % n_runs)
 
 
 def test_to_datatree_without_arviz(monkeypatch):

@@ -180,3 +180,31 @@ def test_interrupted_runs_are_read_with_their_own_vectors(vectors, monkeypatch):
         rows, _ = read.rows(s)
         chi, sigma = (posterior.flat(name)[s] for name in ("chi", "sigma"))
         np.testing.assert_allclose(rows, chi @ model.vector_draws_[s % 8 % 2].T + sigma)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_fewer_draws_in_a_datatree_are_of_all_runs(vectors):
+    """Log likelihoods are those under each draw's own vectors, and priors those of the draw."""
+    pytest.importorskip("arviz_base")
+    model = senses(vectors).fit(SNIPPETS, times=YEARS)
+    given = {"X": SNIPPETS, "times": YEARS}
+    whole, few = model.to_datatree(**given), model.to_datatree(**given, draws=12)
+    kept = [0, 1, 2, 6, 7, 8]  # rounds 0 and 2 of 4, of three runs each
+    for group, name in (
+        ("posterior", "chi"),
+        ("log_likelihood", "snippets"),
+        ("log_prior", "parameters"),
+        ("sample_stats", "lp"),
+    ):
+        values = whole[group][name].values[:, kept]
+        np.testing.assert_allclose(few[group][name].values, values, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_few_sampled_probabilities_are_of_all_runs(vectors):
+    """A draw of the probabilities of senses has the vectors of one run."""
+    model = senses(vectors).fit(SNIPPETS, times=YEARS)
+    every = model.sample_transform(SNIPPETS, 24, times=YEARS)
+    few = model.sample_transform(SNIPPETS, 6, times=YEARS)
+    of_few = [np.flatnonzero(np.isclose(every, one).all(axis=(1, 2)))[0] for one in few]
+    assert np.unique(np.array(of_few) % 3, return_counts=True)[1].tolist() == [2, 2, 2]
