@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any, Self
 
 import numpy as np
@@ -193,6 +193,19 @@ def labelled(answers: Any) -> Mapping[str, Any]:
             "labels."
         )
     return found
+
+
+def check_alike(answers: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless one label tells of the intervals of all answers."""
+    first, *others = answers
+    for name, label in product(("prob", "source"), others):
+        one, other = (getattr(answers[of], name) for of in (first, label))
+        if one != other:
+            raise ValueError(
+                f"answers must have intervals of one {name}, got {one!r} of {first!r} and "
+                f"{other!r} of {label!r}: draw them in two figures"
+                + (", or ask with the same prob." if name == "prob" else ".")
+            )
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

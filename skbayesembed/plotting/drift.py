@@ -10,7 +10,7 @@ import numpy as np
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label, where_few
 from ..sgns.questions.verdicts import few_pairs
-from .canvas import Display, can, curves, labelled, legend_above
+from .canvas import Display, can, check_alike, curves, labelled, legend_above
 from .labels import called, label_times, wrapped
 from .marks import band, reference
 
@@ -211,7 +211,8 @@ class DriftDisplay(Display):
         Raises
         ------
         ValueError
-            If the answers are not about periods, or some are differences and others are not.
+            If the answers are not about periods, if some are differences and others are not, or
+            if their intervals differ in ``prob`` or ``source``.
 
         Examples
         --------
@@ -228,6 +229,7 @@ class DriftDisplay(Display):
         'cosine'
         """
         differences = self._are_differences()
+        check_alike(self.answers)
         labels = [wrapped(str(label), _LETTERS) for label in self.answers]
         lines = sum(1 + label.count("\n") for label in labels)
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)

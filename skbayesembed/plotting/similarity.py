@@ -11,7 +11,7 @@ from ..common.checks import check_choice, check_prob
 from ..posterior.deciding import SIGNED
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label
-from .canvas import COLORS, Display, can, labelled
+from .canvas import COLORS, Display, can, check_alike, labelled
 from .labels import called
 from .marks import AROUND, ROW, density, forest, reference, row_ends
 
@@ -184,7 +184,8 @@ class SimilarityDisplay(Display):
         Raises
         ------
         ValueError
-            For another kind, answers that are not single ones, or no answers.
+            For another kind, answers that are not single ones, no answers, or answers whose
+            intervals differ in ``prob`` or ``source``.
 
         Examples
         --------
@@ -201,6 +202,7 @@ class SimilarityDisplay(Display):
         check_choice("kind", kind, ("density", "interval"))
         found = [_single(label, answer) for label, answer in self.answers.items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
+        check_alike(self.answers)
         one = next(iter(self.answers.values()))
         dense = kind == "density" and one.source != "point"
         tall = max(_TALL if dense else 1.0, row_ends(self.answers)[1].max())

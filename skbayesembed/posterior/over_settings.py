@@ -21,7 +21,7 @@ from .settings_in_words import (
 )
 from .settings_sources import number_of
 from .sources import sampled_units
-from .tables import Column, Table
+from .tables import Column, Table, cell
 
 # Letters of a note that are printed, and what notes that are told once may differ by.
 _NOTE, _NUMBER = 300, re.compile(r"[\d.,]*\d")
@@ -165,10 +165,17 @@ class OverSettings(SettingsInWords, Table):
         return [
             Column("setting", self.settings, ("setting",), left=True),
             *entries,
-            Column("mean", np.where(without, np.nan, self.mean), ("mean",), dashed(".3f")),
-            Column(head, np.where(blank[:, None], np.nan, self.interval), ends, left=True),
+            self._column("mean", np.where(without, np.nan, self.mean), ("mean",)),
+            self._column(head, np.where(blank[:, None], np.nan, self.interval), ends, left=True),
             *more,
         ]
+
+    def _column(self, head, values, names, **look):
+        """A column of numbers with the digits that those about an entry need."""
+        specs = [self._spec_of(entry) for entry in self.entries]
+        shown = zip(values, specs, strict=True)
+        texts = ["-" if np.isnan(value).all() else cell(value, spec) for value, spec in shown]
+        return Column(head, values, names, texts=texts, **look)
 
     def _surely(self):
         """Verdicts in print, as those of answers are."""

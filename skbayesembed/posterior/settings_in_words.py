@@ -8,7 +8,15 @@ import numpy as np
 
 from .cells import bounded, number
 from .deciding import NO_DATA, SIGNED
-from .sentences import capital, ended, interval_in_words, joined, rounded
+from .sentences import (
+    capital,
+    decimals,
+    digits_to_tell,
+    ended,
+    interval_in_words,
+    joined,
+    rounded,
+)
 from .settings_sources import number_of, on_sources
 from .sources import is_unmixed
 
@@ -16,6 +24,8 @@ from .sources import is_unmixed
 MOST_ENTRIES = 3
 # Digits after the point of numbers in sentences, at least, where all are below the second.
 _LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
+# Digits after the point of a table, fewest and most.
+_FEWEST_DIGITS, _MOST_DIGITS = 3, 8
 # The verdict of `nearer` on its first row, and what it is on the others.
 NEAREST, NOT_NEAREST = "nearest", "not nearest"
 # Of settings whose senses are others, in sentences.
@@ -126,8 +136,11 @@ class SettingsInWords:
     def _range(self, rows, entry):
         """From where to where estimates lie, and what the own setting gives, clauses."""
         mean, interval = self.mean[rows], self.interval[rows]
-        size = np.max(np.abs([*mean, *interval[np.isfinite(interval)]]))
+        sizes = _sizes([*mean, *interval.ravel()])
+        size = max(sizes)
+        # more where an interval would be rounded onto zero
         least = _LEAST_DIGITS if size < _ONE_DIGIT else 0
+        least = digits_to_tell(sizes, decimals(size, least, _MOST_DIGITS))
 
         def shown(*values):
             # as many digits as the largest number of all has
@@ -179,8 +192,23 @@ class SettingsInWords:
         # distances are held against a threshold each, on a scale of its own
         if self.proba_of == "prob_exceeds":
             return self._decided(rows)
-        line = f"estimates from {_shown(mean.min())} to {_shown(mean.max())}"
-        return [f"{line}{self._shared(rows, _shown)}", *self._decided(rows)]
+        spec = self._spec_of(self.entries[rows[0]])
+
+        def shown(value):
+            return number(value, spec)
+
+        line = f"estimates from {shown(mean.min())} to {shown(mean.max())}"
+        return [f"{line}{self._shared(rows, shown)}", *self._decided(rows)]
+
+    def _spec_of(self, entry):
+        """How numbers about an entry are printed: all with the digits that its intervals need."""
+        rows = np.array(self.entries) == entry
+        width = np.ptp(self.interval[rows], axis=1)
+        ends = _sizes(self.interval[rows])
+        digits = decimals(
+            np.min(width, initial=np.inf, where=width > 0) / 4.0, _FEWEST_DIGITS, _MOST_DIGITS
+        )
+        return f".{digits_to_tell(ends, digits, _MOST_DIGITS)}f"
 
     def _shared(self, rows, shown):
         """What all intervals of some rows contain, a clause; empty of fewer than two."""
@@ -282,8 +310,10 @@ def brief(value, most):
     return value if plain else type(value).__name__
 
 
-def _shown(value):
-    return number(value, ".3f")
+def _sizes(values):
+    """Sizes of the numbers that are known."""
+    found = np.abs(np.ravel(values))
+    return found[np.isfinite(found)].tolist()
 
 
 def _becomes(values, which, probable=None):

@@ -72,19 +72,10 @@ class Column(NamedTuple):
         elif callable(self.show):
             texts = self.show(np.asarray(values))
         else:
-            texts = [self._cell(value) for value in values]
+            texts = [cell(value, self.show) for value in values]
         if self.few is None:
             return texts
         return ["-" if self.few[i] else text for i, text in zip(rows, texts, strict=True)]
-
-    def _cell(self, value):
-        if isinstance(value, str):
-            return value
-        if np.ndim(value) and np.isnan(value).all():
-            return "-"
-        if np.ndim(value):
-            return f"[{number(value[0], self.show)}, {number(value[1], self.show)}]"
-        return number(value, self.show)
 
     def without_width(self) -> Column:
         """The column as a point estimate has it: dashes for standard deviations and intervals."""
@@ -97,6 +88,17 @@ class Column(NamedTuple):
         if len(self.names) < 2:
             return dict.fromkeys(self.names, self.values)
         return {name: self.values[:, i] for i, name in enumerate(self.names)}
+
+
+def cell(value: Any, spec: str) -> str:
+    """A number or an interval as a table prints it; a text as it is, an unknown interval a dash."""
+    if isinstance(value, str):
+        return value
+    if np.ndim(value) and np.isnan(value).all():
+        return "-"
+    if np.ndim(value):
+        return f"[{number(value[0], spec)}, {number(value[1], spec)}]"
+    return number(value, spec)
 
 
 class Table:
