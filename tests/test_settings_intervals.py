@@ -116,3 +116,12 @@ def test_numbers_of_numpy_and_pandas(capfd):
     for answer, note in ((np.nan, "The answer is not a number."), ([], "row of them, got shape")):
         table = over_settings(MODEL, TEXTS, lambda f, a=answer: a, {"window": [2]}, own=False)
         assert note in table.notes[0] and "(1 failed: see the notes)" in repr(table)
+
+
+def test_intervals_are_not_rounded_onto_zero():
+    """Neither in print nor in words, however small the numbers are."""
+    table = rows_with([0.30, 0.35], [[0.004, 0.596], [0.003, 0.700]])
+    assert "from 0.004 to 0.596" in table.sentence and "[0.003, 0.700]" in repr(table)
+    table = rows_with([0.00039, 0.00040], [[0.00037, 0.00041], [0.00038, 0.00042]])
+    assert "from 0.000380 to 0.000410" in repr(table)
+    assert "[0.000370, 0.000410]" in repr(table) and "0.00038" in table.sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -105,8 +106,10 @@ def check_units(units, n, what="documents"):
         )
     check_none_missing(found, what)
     if found.dtype == object:
-        # numbers and strings side by side cannot be sorted
-        found = np.array([str(label) for label in found.tolist()])
+        labels = found.tolist()
+        # numbers and strings side by side cannot be sorted; numbers alone are equal as 1 and 1.0
+        numeric = all(isinstance(one, Real) and not isinstance(one, bool) for one in labels)
+        found = np.array(labels if numeric else [str(label) for label in labels])
     return found
 
 

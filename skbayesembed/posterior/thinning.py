@@ -53,16 +53,21 @@ def stats_of_draws(posterior: Any) -> dict[str, np.ndarray]:
     if not n:
         return dict(posterior.stats)
     recorded = attrs.get(THINNED_FROM) or n
-    stride = int(attrs.get("stride") or 1)
+    stride, n_runs = int(attrs.get("stride") or 1), posterior.n_runs
     kept = np.arange(n)
     if THINNED_FROM in attrs:
-        kept = places_kept(recorded, posterior.n_chains, posterior.n_runs, posterior.n_chains * n)
+        kept = places_kept(recorded, posterior.n_chains, n_runs, posterior.n_chains * n)
     out = {}
     for name, values in posterior.stats.items():
-        every = values[:, ::stride]
-        if values.shape[1] == n:
+        made, shape = values.shape[1], values.shape[2:]
+        if made == n:
             out[name] = values
+        if made == n or made % n_runs or THINNED_AGAIN in attrs:
+            continue
+        # one in so many of each run, of runs in turn
+        rounds = values.reshape(len(values), -1, n_runs, *shape)[:, ::stride]
+        every = rounds.reshape(len(values), -1, *shape)
         # where a stride does not divide the draws one more is made than is recorded whole
-        elif THINNED_AGAIN not in attrs and recorded <= every.shape[1] <= recorded + 1:
+        if recorded <= every.shape[1] <= recorded + n_runs:
             out[name] = every[:, kept]
     return out

@@ -61,13 +61,13 @@ class PredictionMixin:
         Raises
         ------
         ValueError
-            If a time is outside the periods of ``fit``, a genre is not among its genres, or units
-            are given without times or genres.
+            If a genre is not among those of ``fit``, or units are given without times or genres.
 
         Warns
         -----
         UserWarning
-            If there are snippets without a known word, which get the prevalences of the senses.
+            If there are snippets without a known word, which get the prevalences of the senses, or
+            snippets of times outside the periods of ``fit``, which are read as of the nearest.
 
         Examples
         --------

@@ -77,3 +77,11 @@ def test_one_unit():
 def test_wrong_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         check_weights(weights, 3)
+
+
+def test_numbers_in_a_column_of_objects_are_numbers():
+    """1 and 1.0 are one unit; beside a string they are strings."""
+    whole = check_units(np.array([2, 10, 2], dtype=object), 3)
+    np.testing.assert_array_equal(whole, check_units(np.array([2.0, 10.0, 2.0], dtype=object), 3))
+    assert whole.dtype.kind == "i" and np.unique(whole).tolist() == [2, 10]
+    assert check_units(np.array([2, "b", True], dtype=object), 3).tolist() == ["2", "b", "True"]

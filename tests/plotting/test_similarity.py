@@ -135,3 +135,12 @@ def test_bad_arguments_are_refused(by_units, dynamic):
         SimilarityDisplay.from_estimator(dynamic, PAIRS)
     with pytest.raises(ValueError, match="must be a mapping of labels to answers"):
         SimilarityDisplay.from_answers({})
+
+
+def test_one_label_tells_of_all_intervals(by_units, point):
+    """Of another probability, or by another source, they are not drawn beside each other."""
+    first, other = by_units.similarity(*PAIRS[0]), by_units.similarity(*PAIRS[1], prob=0.5)
+    with pytest.raises(ValueError, match=r"one prob, got 0.9 of 'a' and 0.5 of 'b': draw them in"):
+        SimilarityDisplay.from_answers({"a": first, "b": other})
+    with pytest.raises(ValueError, match="one source, got 'units' of 'a' and 'point' of 'b'"):
+        SimilarityDisplay.from_answers({"a": first, "b": point.similarity(*PAIRS[0])})

@@ -836,6 +836,10 @@ def test_statistics_in_a_datatree_are_of_its_draws():
         np.testing.assert_array_equal(tree["sample_stats"]["lp"].values, few["rho"])
         np.testing.assert_array_equal(tree["sample_stats"]["logp"].values, -few["rho"])
         assert few.stats["lp"].shape == (2, 1000), "diagnostics are of all"
+    turns = made.reshape(2, 100, 10)[:, ::5].reshape(2, 200)
+    p = Posterior({"rho": turns}, stats={"lp": made}, attrs={"stride": 5, "embedding_draws": 10})
+    for few in (p, p.thinned(60)):
+        np.testing.assert_array_equal(few.to_datatree()["sample_stats"]["lp"].values, few["rho"])
     # which draws these are, or those of a longer record without its stride, is not known
     for other in (p.thinned(60).thinned(20), Posterior({"rho": X}, stats={"lp": made})):
         assert list(other.to_datatree().children) == ["posterior"]
