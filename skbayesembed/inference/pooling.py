@@ -42,8 +42,17 @@ class Mixture:
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts = list(parts)
+        self._average()
+
+    def _average(self):
         means = [part.mean for part in self.parts]
         self.mean = {name: np.mean([m[name] for m in means], axis=0) for name in means[0]}
+
+    def reorder(self, order: np.ndarray) -> None:
+        """Have each part, which can, put its entries in this order."""
+        for part in self.parts:
+            part.reorder(order)
+        self._average()
 
     def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Independent draws; those of the parts take turns.

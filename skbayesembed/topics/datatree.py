@@ -99,7 +99,7 @@ def log_likelihood(estimator, counts, n_points):
         return _given_the_others(estimator, counts, n_points)
     posterior, power = estimator.posterior_, estimator.likelihood_power_
     n = posterior.n_chains * posterior.n_draws
-    reading = inputs.vocabulary_reading(estimator, counts)
+    reading = inputs.vocabulary_reading(estimator, _as_fitted(estimator, counts))
     draws = draws_of(estimator, chosen=np.arange(n))
     fold = FoldIn(reading, draws, "density", estimator.n_jobs)
     indptr, words, of = fold.documents.indptr, fold.documents.words, fold.counts
@@ -125,8 +125,7 @@ def _given_the_others(estimator, counts, n_points):
     """The same with Dirichlet priors of words: of each document given the topics of the others."""
     posterior, n_jobs = estimator.posterior_, estimator.n_jobs
     n = posterior.n_chains * posterior.n_draws
-    # gibbs has rounded them, and said so
-    counts = sparse.csr_array((np.rint(counts.data), counts.indices, counts.indptr), counts.shape)
+    counts = _as_fitted(estimator, counts)
     documents = Documents.of(counts, estimator._vectors)
     reading = inputs.Reading(counts, estimator._vectors, np.arange(counts.shape[1]))
     draws = draws_of(estimator, chosen=np.arange(n))
@@ -151,6 +150,13 @@ def _given_the_others(estimator, counts, n_points):
     return Observations(values, "document", {"efficiency": efficiency})
 
 
+def _as_fitted(estimator, counts):
+    """Counts as the fit had them: ``solver="gibbs"`` has rounded them, and said so."""
+    if estimator.posterior_.attrs["solver"] != "gibbs":
+        return counts
+    return sparse.csr_array((np.rint(counts.data), counts.indices, counts.indptr), counts.shape)
+
+
 def _generator(estimator, s):
     """A stream for every draw: copies of a sequence, since spawning counts children."""
     seed = estimator._reading_seed
@@ -163,7 +169,7 @@ def log_prior(estimator):
     posterior = estimator.posterior_
     if not has_gaussians(posterior):
         return _log_prior_of_measures(estimator)
-    totals = np.asarray(estimator._training.sum(axis=0)).ravel()
+    totals = np.asarray(_as_fitted(estimator, estimator._training).sum(axis=0)).ravel()
     prior = vector_prior(estimator, estimator._vectors, totals)
     e = prior.n_dims
     covariance = posterior["covariance"].astype(np.float64)
@@ -181,7 +187,7 @@ def log_prior(estimator):
 def _log_prior_of_measures(estimator):
     """Of base measures: their vectors, levels, concentration and variances."""
     posterior = estimator.posterior_
-    totals = np.asarray(estimator._training.sum(axis=0)).ravel()
+    totals = np.asarray(_as_fitted(estimator, estimator._training).sum(axis=0)).ravel()
     n_background = int(not posterior["topic_vector"][0, 0, 0].any())
     k = posterior["topic_vector"].shape[2]
     measures = BaseMeasures(estimator._vectors, level_prior(totals), k, n_background)

@@ -414,7 +414,12 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
     spread[spread == 0] = 1.0
-    effects = _pooled(estimator, design.terms, spread, found, variances, draws, freedom, facts)
+    runs = np.arange(chosen.size)
+    if posterior.n_runs > 1:
+        runs = chosen % posterior.n_draws % posterior.n_runs
+    effects = _pooled(
+        estimator, design.terms, spread, found, variances, draws, freedom, facts, runs
+    )
     _warn_of_few(effects)
     return effects
 
@@ -465,20 +470,20 @@ def _in_time(design, units, when, shares, each, rng):
     return found, variances, draws, freedom, facts
 
 
-def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts):
+def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, runs):
     """Effects under draws of the topics, pooled: variances within and between them add up.
+
+    ``runs`` (n_draws,) are those of `_between`.
 
     An effect that changes no share by more than rounding does, over the whole ``spread`` (n_terms,)
     of its term, is none, with p = 1.
     """
     prob = facts["prob"]
-    n_draws = len(found)
     mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
-    between = np.zeros_like(within)
-    if n_draws > 1:
-        between = (1 + 1 / n_draws) * np.var(found, axis=0, ddof=1)
+    parts = _between(np.array(found), runs)
+    between = sum(part for part, _ in parts)
     sd = np.sqrt(within + between)
-    freedom = _freedom(within, between, of_units, n_draws)
+    freedom = _freedom([(within, of_units), *parts])
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
     none = (np.abs(mean) + sd) * spread[:, None] < _ROUNDING
@@ -504,12 +509,31 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts):
     )
 
 
-def _freedom(within, between, of_units, n_draws):
-    """Satterthwaite's degrees of freedom of the sum of both variances."""
-    total = within + between
-    parts = within**2 / of_units + between**2 / max(n_draws - 1, 1)
+def _between(found, runs):
+    """Variances of effects between draws, with their degrees of freedom: two pairs.
+
+    The first is between runs, such as those of draws of word vectors; the second between the draws
+    of a run (nested multiple imputation, Shen 2000). Each draw may be a run of its own.
+    """
+    of_run = [found[runs == run] for run in np.unique(runs)]
+    n_runs, each = len(of_run), len(found) / len(of_run)
+    none = np.zeros(found.shape[1:])
+    outer, inner = none, none
+    if n_runs > 1:
+        means = [draws.mean(axis=0) for draws in of_run]
+        outer = (1 + 1 / n_runs) * np.var(means, axis=0, ddof=1)
+    if each > 1:
+        squares = sum(len(draws) * draws.var(axis=0) for draws in of_run)
+        inner = (1 - 1 / each) * squares / (len(found) - n_runs)
+    return (outer, max(n_runs - 1, 1)), (inner, max(len(found) - n_runs, 1))
+
+
+def _freedom(parts):
+    """Satterthwaite's degrees of freedom of a sum of variances, each with its own."""
+    total = sum(variance for variance, _ in parts)
+    squares = sum(variance**2 / freedom for variance, freedom in parts)
     # those of units are NaN where one unit alone tells of a term
-    return np.divide(total**2, parts, out=parts + 1.0, where=parts > 0)
+    return np.divide(total**2, squares, out=squares + 1.0, where=squares > 0)
 
 
 def unbiased_shares(estimator, counts, chosen):

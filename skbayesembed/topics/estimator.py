@@ -233,7 +233,8 @@ class GaussianLDA(
         ``sample(n, rng)``, independent draws under the same names. Its topics are in the order of
         ``posterior_``.
     elbo_ : ndarray of shape (n_iter,)
-        For ``"vi"``: the bound on the log evidence after every sweep.
+        For ``"vi"``: the bound on the log evidence after every sweep; with
+        ``word_model="dirichlet"`` on the log density of words and base measures together.
     n_features_in_, feature_names_in_
         As in scikit-learn, if fitted on a count matrix.
 

@@ -16,13 +16,17 @@ class TopicsAtMode(ReadApproximation):
     Attributes
     ----------
     mean : dict of str to ndarray
-        ``mean`` (K, E), ``covariance`` (K, E, E), ``counts`` (K, n_words) and ``alpha`` (K,) at
-        the mode.
+        ``mean`` (K, E), ``covariance`` (K, E, E), ``counts`` (K, n_words), those expected, and
+        ``alpha`` (K,) at the mode.
     flat : inference.mode_gaussian.ModeGaussian
         The Gaussian itself, in the coordinates of `MarginalTopics`.
     """
 
     _order = None
+
+    def __init__(self, model, flat):
+        super().__init__(model, flat)
+        self.mean = model.expected(flat.mean)
 
     def reorder(self, order):
         """Give the topics other numbers: those of ``order`` (K,), in this order."""

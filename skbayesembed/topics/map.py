@@ -13,7 +13,7 @@ def solve(estimator, problem, settings, seed):
     """`Result` of the mode."""
     with OneBlasThread():
         model, theta, facts = mode(estimator, problem)
-        values = model.observe(theta)
+        values = model.expected(theta)
     draws = {name: value[None, None] for name, value in values.items()}
     return of_approximation(problem, Result(draws, facts=facts))
 

@@ -13,6 +13,8 @@ Flat vectors hold the coordinates of all documents, then those of all topics.
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from scipy.special import polygamma
 
@@ -20,7 +22,7 @@ from ..inference.threads import serial
 from ..inference.vi import coordinate_ascent
 from . import density_kernels as kernels
 from .priors import lower_inverses
-from .vi.kernels import word_counts
+from .vi.kernels import draw_counts, word_counts
 from .vi.variational import TopicVI
 
 # Most sweeps of variational inference that place and scale the coordinates, and the share of the
@@ -203,30 +205,40 @@ class MarginalTopics:
         return _START_SPREAD * rng.standard_normal(self.n_parameters)
 
     def observe(self, theta):
-        """Named arrays to record.
+        """Named arrays to record of a draw.
 
         Returns
         -------
         dict of str to ndarray
             ``mean`` (K, E), ``covariance`` (K, E, E); ``counts`` (K, n_words), the tokens of each
-            word expected in each topic given the rest of this draw; ``alpha`` (K,), as given.
+            word in each topic, drawn given the rest; ``alpha`` (K,), as given.
         """
+        # random numbers that belong to the draw, whoever records it and however often
+        seed = np.frombuffer(hashlib.blake2b(theta.tobytes(), digest_size=16).digest(), np.uint32)
+        starts, documents, entries = self._columns
+        proba, weights, _ = self._parts(theta)
+        found, rng = np.empty_like(weights), np.random.default_rng(seed)
+        draw_counts(starts, documents, self._data[2][entries], proba, weights, rng, found)
+        return self._named(theta, found)
+
+    def expected(self, theta):
+        """The arrays of `observe` at a point: ``counts`` are those expected given the rest."""
+        proba, weights, _ = self._parts(theta)
+        ratios, found = self._data[2] / self._sums(proba, weights), np.empty_like(weights)
+        word_counts(0, self._used.size, *self._columns, ratios, proba, weights, found)
+        return self._named(theta, found)
+
+    def _named(self, theta, counts):
+        """What is recorded, with counts of the words that occur, (n_used, K)."""
         arrays = self.unpack(theta)
+        by_word = np.zeros((self.n_components, self.documents.n_words))
+        by_word[:, self._used] = counts.T
         return {
             "mean": arrays["mean"],
             "covariance": arrays["covariance"],
-            "counts": self._expected_counts(theta),
+            "counts": by_word,
             "alpha": self.alpha.copy(),
         }
-
-    def _expected_counts(self, theta):
-        proba, weights, _ = self._parts(theta)
-        ratios = self._data[2] / self._sums(proba, weights)
-        found = np.empty_like(weights)
-        word_counts(0, self._used.size, *self._columns, ratios, proba, weights, found)
-        by_word = np.zeros((self.n_components, self.documents.n_words))
-        by_word[:, self._used] = found.T
-        return by_word
 
     def trace(self, theta):
         """Statistics recorded for every draw."""

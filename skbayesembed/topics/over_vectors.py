@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..inference.pooling import run_each
 from .dirichlet.problem import DirichletProblem
-from .recording import reorder_like
+from .recording import largest_first, reorder_like
 
 
 def over_vectors(solve):
@@ -30,7 +30,9 @@ def over_vectors(solve):
                 first.append(result.draws["counts"].mean(axis=(0, 1)))
             return result
 
-        return run_each(solve_one, len(problem.vector_draws), settings, seed)
+        return largest_first(
+            run_each(solve_one, len(problem.vector_draws), settings, seed), problem.n_background
+        )
 
     return solved
 

@@ -129,10 +129,7 @@ def of_chains(problem, result, kernel):
 
 def of_approximation(problem, result):
     """The same of draws of one approximation, whose labels never change places."""
-    order = sort_topics(result.draws, problem.n_background)
-    if result.approximation is not None:
-        result.approximation.reorder(order)
-    return _told(problem, result)
+    return _told(problem, largest_first(result, problem.n_background))
 
 
 def _told(problem, result):
@@ -184,6 +181,14 @@ def reorder_like(result, counts, n_fixed=0):
     _reorder(result.draws, np.broadcast_to(order, own.shape[:3]))
     if result.approximation is not None:
         result.approximation.reorder(order)
+
+
+def largest_first(result, n_fixed=0):
+    """A `Result` with the topics of its draws and approximation in the order of `sort_topics`."""
+    order = sort_topics(result.draws, n_fixed)
+    if result.approximation is not None:
+        result.approximation.reorder(order)
+    return result
 
 
 def sort_topics(draws, n_fixed=0):

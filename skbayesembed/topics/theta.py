@@ -55,14 +55,18 @@ def theta_draws(estimator, reading, n_draws):
     # threads of this process under every backend: blocks write into shared arrays
     with OneBlasThread(), Workers(jobs) as run:
         start = next(iter(fold))
-        for s in range(n_draws):
-            if s == 0 or chosen[s] != chosen[s - 1]:
+        # topics of tokens go on from draw to draw, and are others where the word vectors are
+        runs = chosen % posterior.n_draws % posterior.n_runs
+        before = None
+        for s in np.argsort(runs, kind="stable"):
+            anew = before is None or runs[s] != runs[before]
+            if anew or chosen[s] != chosen[before]:
                 weights, alpha = draws.weights(s, reading, by), draws.alpha(s)
-            if s == 0:
+            if before is None:
                 out = np.empty((n_draws, documents.n_documents, alpha.size))
                 for block, rng in zip(blocks, rngs, strict=True):
                     _start(*block, entries, weights, start, rng, z)
-            sweeps = _SWEEPS if s else _FIRST_SWEEPS
+            sweeps, before = _FIRST_SWEEPS if anew else _SWEEPS, s
             shared = entries, weights, alpha
             tasks = zip(blocks, rngs, strict=True)
             run(_draw, [(*block, *shared, rng, z, sweeps, out[s]) for block, rng in tasks])

@@ -118,3 +118,21 @@ def test_what_is_refused():
         model.to_datatree(DATA.counts, max_bytes=10)
     with pytest.raises(ValueError, match="got solver='vi'"):
         fitted(solver="vi").to_datatree(DATA.counts)
+
+
+@pytest.mark.filterwarnings("ignore:X has counts that are no whole numbers")
+@pytest.mark.parametrize("word_model", ["gaussian", "dirichlet"])
+def test_a_tree_is_of_the_counts_that_were_fitted(word_model):
+    """Gibbs rounds them: all that is told of its draws is of rounded counts."""
+    whole = DATA.counts.astype(float)
+    parts = whole + 0.4 * (whole > 0)
+    trees = []
+    for counts in (whole, parts):
+        given = {"draws": 10, "warmup": 10, "chains": 2, "min_count": 1, "random_state": 0}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = GaussianLDA(2, embedding=DATA.vectors, word_model=word_model, **given)
+            trees.append(model.fit(counts).to_datatree(counts, n_points=20))
+    for group, name in (("log_likelihood", "documents"), ("log_prior", "topics")):
+        first, second = (tree[group][name].values for tree in trees)
+        np.testing.assert_array_equal(first, second)

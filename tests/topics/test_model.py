@@ -151,7 +151,7 @@ def test_far_logits_have_the_tails_of_the_prior():
 
 def test_observed_arrays():
     model, theta = model_of(power=0.4)
-    arrays, seen = model.unpack(theta), model.observe(theta)
+    arrays, seen = model.unpack(theta), model.expected(theta)
     docs = model.documents
     by_word = np.zeros((3, V))
     total = 0.0
@@ -199,3 +199,27 @@ def test_one_topic_has_the_evidence_of_the_conjugate_model():
     last = prior.update(np.array([n]), np.array([[mean]]), np.array([[[scatter]]]))
     # the smooth integrand vanishes at the ends: the error of the sum is far below this
     assert made == pytest.approx(last.log_evidence(prior, n)[0], abs=1e-6)
+
+
+def test_recorded_counts_are_drawn():
+    """Whole tokens, with the spread that topics of tokens have given the rest; of one draw once."""
+    model, theta = model_of(power=0.4)
+    np.testing.assert_array_equal(model.observe(theta)["counts"], model.observe(theta)["counts"])
+    # other random numbers, of points that differ by nothing
+    points = theta + 1e-13 * np.arange(4_000)[:, None]
+    drawn = np.stack([model.observe(point)["counts"] for point in points])
+    np.testing.assert_array_equal(drawn, np.rint(drawn))
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.tile(model.documents.totals, (4_000, 1)))
+    proba, weights, _ = model._parts(theta)
+    variance, mean = np.zeros((2, 3, V))
+    docs = model.documents
+    for d in range(M):
+        for i in range(docs.indptr[d], docs.indptr[d + 1]):
+            w = docs.words[i]
+            p = proba[d] * weights[np.searchsorted(model._used, w)]
+            p /= p.sum()
+            mean[:, w] += docs.counts[i] * p
+            variance[:, w] += docs.counts[i] * p * (1 - p)
+    # five Monte Carlo errors; a variance has about sqrt(2 / n) of itself, more where it is small
+    assert np.all(np.abs(drawn.mean(axis=0) - mean) <= 5 * np.sqrt(variance / 4_000) + 1e-12)
+    np.testing.assert_allclose(drawn.var(axis=0).sum(), variance.sum(), rtol=0.05)

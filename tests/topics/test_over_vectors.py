@@ -38,6 +38,8 @@ def test_draws_are_of_the_runs_in_turn(vectors, solver, word_model):
     posterior, drawn = model.posterior_, model.vector_draws_
     assert posterior["counts"].shape[:2] == (2 if solver == "gibbs" else 1, 6)
     assert posterior.attrs["embedding_draws"] == 3
+    sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
+    assert np.all(np.diff(sizes) <= 1e-9), "the largest first"
     # the words of rivers have most of their tokens in the same topic under every draw
     river = model.vocabulary_["river"]
     own = posterior["counts"][..., river].argmax(axis=-1)

@@ -150,12 +150,15 @@ class BaseMeasures:
         out[-1] -= np.log(self.n_words)
         return out
 
+    def log_prior_given_variances(self, base):
+        """Log density of theta given both variances."""
+        precision = self.precisions(base)
+        squares = precision * self.away(base.theta) ** 2
+        return 0.5 * float(np.sum(np.log(precision) - squares - np.log(2 * np.pi)))
+
     def log_prior(self, base):
         """Log density of theta and both variances; a^2 and c^2 in place of their logarithms."""
-        precision = self.precisions(base)
-        value = 0.5 * np.sum(
-            np.log(precision) - precision * self.away(base.theta) ** 2 - np.log(2 * np.pi)
-        )
+        value = self.log_prior_given_variances(base)
         for variance, scale in (
             (base.topic_variance, self.topic_scale),
             (base.word_variance, _LEVEL_SCALE),

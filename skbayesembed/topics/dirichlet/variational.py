@@ -79,8 +79,7 @@ class DirichletVI:
         bound += self.local.update(
             weights, q.alpha, q.gamma, run, n_inner=N_INNER, tol=LOCAL_TOL
         ) + float(self.totals @ top)
-        pull = self.measures.away(q.base.theta)
-        bound -= 0.5 * float(self.measures.precisions(q.base) @ pull**2)
+        bound += self.measures.log_prior_given_variances(q.base)
         q.counts = self.local.word_counts(weights, run)
         if self.problem.learn_alpha is not None:
             total = self.local.sum_log_theta(q.gamma, run)
