@@ -107,18 +107,21 @@ def document_pairs(counts, *, pair_weights="pairs"):
     -------
     positive : csr_array of shape (n_words, n_words), dtype float64
         ``C'C - diag(column sums of C)``: in a document with n tokens of w and m of v the pair
-        (w, v) counts n * m and the pair (w, w) counts n * (n - 1). Diagonal entries that
-        fractions make negative are zero.
+        (w, v) counts n * m and the pair (w, w) counts n * (n - 1), or nothing where n is a
+        fraction below one.
     """
     counts = as_counts(counts, "counts")
-    right = counts
+    right, itself = counts, counts.copy()
+    # document by document, so that the whole is the sum of its parts
+    itself.data = np.minimum(itself.data, itself.data**2)
     if pair_weights == "token":
         # fractions may add up to less than two tokens: their pairs count as they are
         share = 1.0 / np.maximum(counts.sum(axis=1) - 1.0, 1.0)
-        right = sparse.csr_array(sparse.diags_array(share) @ counts)
+        share = sparse.diags_array(share)
+        right, itself = sparse.csr_array(share @ counts), share @ itself
     positive = (counts.T @ right).tocsr()
-    diagonal = positive.diagonal()
-    excess = np.minimum(right.sum(axis=0), diagonal)
+    # rounding may make it larger
+    excess = np.minimum(itself.sum(axis=0), positive.diagonal())
     positive = (positive - sparse.diags_array(excess, format="csr")).tocsr()
     positive.eliminate_zeros()
     positive.sort_indices()

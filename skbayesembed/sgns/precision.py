@@ -23,6 +23,7 @@ from joblib import effective_n_jobs
 from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..common.trial import current
+from ..common.warnings import warn_user
 from ..inference.chains import Workers
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
@@ -44,6 +45,10 @@ _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
 _ITERATIONS, _TOL = 300, 2e-6
 # A score that is better by less is not worth a smaller precision.
 _GAIN = 1e-5
+_NOTHING_HELD_OUT = (
+    "prior_precision='auto' took 1.0: no pairs are left to fit or to predict where a fifth of the "
+    "units is held out (too few of them, or all with the same words). Give a number instead."
+)
 # Searches for modes of a path, in units of the first: the median of benchmarks/cost.py.
 _TYPICAL = 3
 
@@ -89,6 +94,7 @@ def choose_precision(estimator, training):
         with trial.loop():
             trial.add("preparation", 2.0 * seconds_of_pass(training.by_document, trial.clock))
     if train is None or train.total == 0 or held.total == 0:
+        warn_user(_NOTHING_HELD_OUT, UserWarning)
         return Chosen(1.0, [], None)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         tables = pair_table(train), pair_table(held)
@@ -208,8 +214,14 @@ def _held_documents(training, rng):
         marks[pairs.weights == 0.0] = 0
     of_unit = np.zeros(units.n_units, np.uint64)
     np.maximum.at(of_unit, units.index, marks)
-    # the uppermost fifth, the topmost unit at least
+    least = np.full(units.n_units, np.iinfo(np.uint64).max)
+    np.minimum.at(least, units.index[marks > 0], marks[marks > 0])
+    # the largest of several is no longer uniform
+    of_unit = np.where(least < of_unit, _mixed(of_unit), of_unit)
+    # the uppermost fifth, the topmost unit at least, and not all of few units
     held = of_unit >= min(int((1.0 - _SHARE) * 2.0**64), int(of_unit.max()))
+    if held.all():
+        held = of_unit == of_unit.max()
     return held[units.index]
 
 
@@ -224,7 +236,10 @@ def _marks(source, words, seed):
         each[source.ids < 0] = 0
         starts = source.offsets
     else:
-        each = of_word[source.matrix.indices] * source.matrix.data.astype(np.uint64)
+        data = source.matrix.data.astype(float)
+        whole = data == np.floor(data)
+        times = np.where(whole, data.astype(np.uint64), _mixed(data.view(np.uint64)))
+        each = of_word[source.matrix.indices] * times
         starts = source.matrix.indptr
     upto = np.zeros(each.size + 1, np.uint64)
     # sums overflow, and their differences are right all the same

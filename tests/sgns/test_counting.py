@@ -452,3 +452,17 @@ def test_subsample_is_reproducible_and_keeps_the_order():
 def test_subsample_refuses(threshold):
     with pytest.raises(ValueError, match="subsample must be a positive number, got"):
         subsample(np.array([0]), np.array([0, 1]), [1], threshold, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("pair_weights", ["pairs", "token"])
+def test_fractions_are_counted_by_document(pair_weights):
+    """The whole is the sum of its documents; a word is no pair with less than itself."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (40, 6)) * rng.choice([0.3, 0.9, 1.0], (40, 6))
+    whole = document_pairs(sparse.csr_array(counts), pair_weights=pair_weights).toarray()
+    parts = [document_pairs(sparse.csr_array(row[None]), pair_weights=pair_weights).toarray()
+             for row in counts]  # fmt: skip
+    np.testing.assert_allclose(whole, np.sum(parts, axis=0), atol=1e-12)
+    if pair_weights == "pairs":
+        own = np.sum(np.maximum(counts**2 - counts, 0.0), axis=0)
+        np.testing.assert_allclose(whole.diagonal(), own, atol=1e-12)

@@ -11,7 +11,7 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.common import memory
 from skbayesembed.datasets import make_sgns, make_text
 from skbayesembed.sgns import inputs
-from skbayesembed.sgns.precision import _between, choose_precision, split_counts
+from skbayesembed.sgns.precision import _between, _held_documents, choose_precision, split_counts
 from skbayesembed.sgns.settle import choose_solver
 
 SHORT = {"min_count": 1, "draws": 20, "warmup": 20, "chains": 2, "random_state": 0}
@@ -169,8 +169,24 @@ def test_documents_are_held_out_by_what_they_say(texts):
 
 def test_nothing_to_hold_out():
     """All pairs are in one document."""
-    model = BayesianSGNS(2, solver="map", **SHORT).fit([["a", "b", "c"] * 5, ["a"], ["b"]])
+    model = BayesianSGNS(2, solver="map", **SHORT)
+    with pytest.warns(UserWarning, match="prior_precision='auto' took 1.0: no pairs are left"):
+        model.fit([["a", "b", "c"] * 5, ["a"], ["b"]])
     assert model.prior_precision_ == 1.0
+
+
+@pytest.mark.parametrize("each", [1, 2, 20, 100])
+def test_a_fifth_of_the_units_is_held_out(each):
+    """However many documents they have; and of two units one."""
+    rng = np.random.default_rng(0)
+    for n_units, low, high in ((400, 0.12, 0.28), (2, 0.5, 0.5)):
+        counts = rng.poisson(1.0, (n_units * each, 6)) * rng.choice([0.3, 1.0], (1, 6))
+        units = np.arange(n_units).repeat(each)
+        given = inputs.training_data(BayesianSGNS(2), counts, np.random.SeedSequence(0), units)
+        held = _held_documents(given, np.random.default_rng(1))
+        # four standard errors of a share of 400 units
+        assert low <= held.mean() <= high
+        assert np.all(held.reshape(n_units, each) == held[::each, None]), "whole units"
 
 
 def test_thinned_counts_add_up():
