@@ -217,12 +217,14 @@ def _held_documents(training, rng):
     least = np.full(units.n_units, np.iinfo(np.uint64).max)
     np.minimum.at(least, units.index[marks > 0], marks[marks > 0])
     # the largest of several is no longer uniform
-    of_unit = np.where(least < of_unit, _mixed(of_unit), of_unit)
+    several = least < of_unit
+    of_unit = np.where(several, _mixed(of_unit), of_unit)
     # the uppermost fifth, the topmost unit at least, and not all of few units
-    held = of_unit >= min(int((1.0 - _SHARE) * 2.0**64), int(of_unit.max()))
-    if held.all():
-        held = of_unit == of_unit.max()
-    return held[units.index]
+    known = np.unique(of_unit[of_unit > 0])
+    cut = min(int((1.0 - _SHARE) * 2.0**64), int(known[-1]))
+    if several.any() or known[0] >= cut:
+        cut = known[-max(1, round(_SHARE * known.size))]
+    return (of_unit >= cut)[units.index]
 
 
 def _marks(source, words, seed):
