@@ -180,7 +180,7 @@ def test_a_fifth_of_the_units_is_held_out(each):
     """However many documents they have; and of two units one."""
     rng, model = np.random.default_rng(0), BayesianSGNS(1, min_count=1)
     for n_units, low, high in ((400, 0.12, 0.28), (2, 0.5, 0.5)):
-        counts = 1 + rng.poisson(1.0, (n_units * each, 6)) * rng.choice([0.3, 1.0], (1, 6))
+        counts = rng.poisson(3.0, (n_units * each, 12)) * rng.choice([0.3, 1.0], 12)
         units = np.arange(n_units).repeat(each)
         given = inputs.training_data(model, counts, np.random.SeedSequence(0), units)
         held = _held_documents(given, np.random.default_rng(1))
