@@ -172,7 +172,7 @@ def _prior_part(smoothing, i, side, start, stop, gradient, found):
     )  # fmt: skip
 
 
-def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0, stage=None):
+def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0, stage=None):
     """Rounds of steps of the means, each followed by new sites, until the bound stands still.
 
     Parameters
@@ -184,6 +184,8 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0, stage=No
         Converged when a round raises the bound by less than ``100 tol`` of its size.
     first : float, default=1.0
         Length of the first step of the first round.
+    least : int, default=2
+        Rounds before it can converge: from near a saddle the first ones gain little.
     turn : callable, optional
         Called between rounds.
     verbose : int
@@ -230,7 +232,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0, stage=No
             first = 1.0
             elbo.append(ascent.value + smoothing.bound_rest)
             gain = np.inf if len(elbo) < 2 else elbo[-1] - elbo[-2]
-            converged = bool(gain < _GAIN * tol * abs(elbo[-1]))
+            converged = bool(len(elbo) >= least and gain < _GAIN * tol * abs(elbo[-1]))
             if stage is not None and (stage.due or converged):
                 course = elbo, n_iter, converged
                 stage.write({"smoothing": smoothing.snapshot(), "course": course})
