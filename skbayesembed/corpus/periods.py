@@ -241,6 +241,33 @@ class Periods:
         line = np.append(self.centres, self._read(times))
         return replace(self._of_integers(line, line.min(), line.max()), years=self.years)
 
+    def closed(self, times: Times) -> Self:
+        """Return bins that keep their last edge where others are added behind it.
+
+        An edge between two bins is a time of the second, and the end of all a time of the last.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates that the bins were made of, in the formats of `check_times`.
+
+        Returns
+        -------
+        periods : Periods
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> periods = Periods.learn([1851, 1870], n_periods=1).closed([1851, 1870])
+        >>> periods.lengthened([1880]).labels
+        ['1851-1870', '1871-1889']
+        """
+        if self.edges is None:
+            return self
+        edges = self.edges.copy()
+        edges[-1] = np.nextafter(edges[-1], np.inf)
+        return self._of_edges(edges, self.dates, check_times(times), self.dates)
+
     def lengthened(self, times: Times) -> Self:
         """Return the same bins, and more of the width of the last up to further times.
 

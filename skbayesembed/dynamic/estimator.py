@@ -89,6 +89,8 @@ class DynamicSGNS(
     window_weights : {"linear", "dynamic", "uniform"}, default="linear"
         Weight of a context at distance d. ``"linear"``: ``(window - d + 1) / window``, the
         expectation of ``"dynamic"``, which is word2vec's random radius. ``"uniform"``: 1.
+        With ``sample_weight``, and in intervals by units, ``"dynamic"`` is replaced by
+        ``"linear"``.
     negative : float, default=1
         Number of negative observations per positive one.
     ns_exponent : float, default=0.75

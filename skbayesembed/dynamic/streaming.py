@@ -188,8 +188,10 @@ def extended_periods(estimator, known, times, numbers, kind):
     """
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
         return Periods.of_times(numbers if known is None else np.append(known.centres, numbers))
-    if known is None or estimator.bins is not None:
+    if estimator.bins is not None:
         return Periods.learn(times, estimator.n_periods, estimator.bins)
+    if known is None:
+        return Periods.learn(times, estimator.n_periods).closed(times)
     return known.lengthened(times)
 
 

@@ -256,3 +256,16 @@ def test_new_words_are_told_apart():
         model.cooccurrence_proba([("n0", "n1"), ("n0", "n5")], periods=[10]).mean
     )
     assert together > 0.55 and apart < 0.1
+
+
+def test_the_last_time_of_a_batch_stays_in_its_period():
+    """Also when later periods are added behind it."""
+    texts = ["aa bb cc dd ee ff"] * 20
+    model = DynamicSGNS(1, n_periods=1, min_count=1, draws=5, random_state=0)
+    model.partial_fit(texts, times=list(range(1851, 1871)))
+    assert model.periods_.labels == ["1851-1870"]
+    with pytest.raises(ValueError, match="times must be in periods after 1851-1870"):
+        model.partial_fit(texts[:5], times=[1870] * 2 + [1875, 1880, 1889])
+    model.partial_fit(texts[:3], times=[1875, 1880, 1889])
+    assert model.periods_.labels == ["1851-1870", "1871-1889"]
+    assert model.periods_.find(1870) == 0
