@@ -147,12 +147,13 @@ def order_notes(table):
 
 
 def left_out_notes(table):
-    """The line on how many words a table of a period leaves out for want of text, or none."""
+    """The line on how many words a table leaves out for want of text, or none."""
     n = table.n_left_out
     if n == 0:
         return []
     words = "1 word has" if n == 1 else f"{n:,} words have"
-    return [f"({words} {TOO_LITTLE} in {table.period} and {'is' if n == 1 else 'are'} not ranked)"]
+    lacks = "no pairs with others" if table.period is None else f"{TOO_LITTLE} in {table.period}"
+    return [f"({words} {lacks} and {'is' if n == 1 else 'are'} not ranked)"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -13,7 +13,7 @@ from ..posterior.sources import source_of
 from ..posterior.summary import summarise
 from .documents import answers
 from .neighbours import Analogies, Neighbours
-from .questions.asking import units_asked_of
+from .questions.asking import check_seen, units_asked_of, without_pairs
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of
@@ -68,6 +68,7 @@ def _others(estimator, phrase, few):
     The prior alone would rank words with too little text.
     """
     others = np.delete(np.arange(estimator.words_.size), phrase.index)
+    few = without_pairs(estimator) if few is None else few
     known = others if few is None else others[~few[others]]
     return known, others.size - known.size
 
@@ -85,6 +86,7 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     n, top = min(n, others.size), min(top, others.size)
     if deviations is None:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
+    check_seen(estimator, Cosines(operands_of([phrase], estimator._n_places, shift), [[0, 0]]))
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
     if deviations.by_answer:
         # of those that are shown alone: each takes a linear system

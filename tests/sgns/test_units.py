@@ -508,3 +508,30 @@ def test_pairs_count_as_before():
     a = make(pair_weights="pairs", **options).fit(counts)
     b = make(**options).fit(expected)
     np.testing.assert_array_equal(a.posterior_["rho"], b.posterior_["rho"])
+
+
+@pytest.mark.parametrize("solver", ["map", "vi", "laplace", "gibbs"])
+def test_words_without_pairs_have_no_intervals_by_units(solver):
+    """Their mode is zero, where first order is void: no certainty about what no text tells."""
+    texts = [*TEXTS, *["lone"] * 6]
+    model = make(**SOLVERS[solver]).fit(texts)
+    assert model.n_units_[model.vocabulary_["lone"]] == 0
+    first, second, *more = [str(word) for word in model.words_ if word != "lone"][:6]
+    asks = [
+        lambda: model.similarity("lone", first),
+        lambda: model.similarity([second, "lone"], first),
+        lambda: model.similarity_difference(("lone", first), (second, first)),
+        lambda: model.nearer(first, [second, "lone"]),
+        lambda: model.nearer("lone", [first, second]),
+        lambda: model.most_similar("lone", 3),
+        lambda: model.cooccurrence_proba([("lone", "lone")]),
+        lambda: model.weat([first, "lone"], more[:2], more[2:3], more[3:]),
+    ]
+    for ask in asks:
+        with pytest.raises(ValueError, match="'lone' has no pairs with other words in the text"):
+            ask()
+    table = model.most_similar(first, 200)
+    assert "lone" not in table.words
+    assert "(1 word has no pairs with others and is not ranked)" in repr(table)
+    model.set_params(uncertainty="model")
+    model.similarity("lone", first)

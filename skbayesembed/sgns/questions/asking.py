@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Bunch
 
 from ...common.checks import (
@@ -15,6 +16,7 @@ from ...common.checks import (
 from ...inference.threads import OneBlasThread
 from ...posterior.deciding import MIXING, MOST_ERRORS, errors_and_mixing
 from ...posterior.results import About, Result
+from ...posterior.sentences import joined
 from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
 from ...posterior.summary import summarise
 from ..documents import answers
@@ -147,10 +149,16 @@ def ask(
         units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape); by draws of the posterior
         also ``interval_mcse`` (*shape, 2), for up to 200 answers at once; by draws of chains also
         ``rhat``, ``ess`` and ``ess_tail`` (*shape).
+
+    Raises
+    ------
+    ValueError
+        By units, for a word without pairs.
     """
+    deviations = estimator._deviations()
+    check_seen(estimator, question)
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
-    deviations = estimator._deviations()
     if deviations is None:
         found = summarise(draws, prob)
         if 1 < len(draws) and len(question) <= MOST_ERRORS:
@@ -168,6 +176,35 @@ def ask(
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
                   whole=whole, **of)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
+
+
+def without_pairs(estimator):
+    """Words that have no pairs, (n_words,), where intervals are by units; None where none is."""
+    deviations = estimator._deviations()
+    if deviations is None or hasattr(estimator, "periods_"):
+        return None
+    found = ~(deviations.n_units > 0)
+    return found if found.any() else None
+
+
+def check_seen(estimator, question):
+    """Raise a ValueError where intervals by units are asked for of words without pairs.
+
+    Their mode is zero, where cosines have no derivatives and intervals no width.
+    """
+    unknown, operands = without_pairs(estimator), question.operands
+    if unknown is None:
+        return
+    # documents, which are neither, have other words
+    asked = sparse.csr_array(operands.weights)[operands.unit | question.invariant]
+    names = estimator.words_[np.unique(asked.indices[unknown[asked.indices]])].tolist()
+    if names:
+        has = f"{names[0]!r} has" if len(names) == 1 else f"{joined(map(repr, names))} have"
+        raise ValueError(
+            f"{has} no pairs with other words in the text, so that intervals by units know nothing "
+            "of what is asked: leave such words out, or call set_params(uncertainty='model'), by "
+            "which the prior answers."
+        )
 
 
 def units_asked_of(estimator):
