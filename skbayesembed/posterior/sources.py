@@ -257,6 +257,11 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
 
 
+def note_on_thinned(posterior: Any) -> list[str]:
+    """Line below a table by units whose means are those of some draws, or none."""
+    return [_NOTES_BESIDES[THINNED]] if THINNED_FROM in posterior.attrs else []
+
+
 def note_on_few_units(n_units: Any) -> list[str]:
     """Line below a table with answers that rest on few effective units, or none.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_thinned, source_of
 from ..posterior.summary import summarise
 from .documents import answers
 from .neighbours import Analogies, Neighbours
@@ -59,7 +59,8 @@ def _by_units(estimator, table):
     """A table with what its intervals rest on, and the units that they are for."""
     by_units = table.n_units is not None
     found = replace(table, **units_asked_of(estimator)) if by_units else table
-    return found._resting_on(source_of(estimator, by_units))
+    asides = note_on_thinned(estimator.posterior_) if by_units else []
+    return found._resting_on(source_of(estimator, by_units), asides)
 
 
 def _others(estimator, phrase, few):

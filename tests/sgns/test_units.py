@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from skbayesembed import BayesianSGNS, InformativePrior, PairCounts
+from skbayesembed import BayesianSGNS, InformativePrior, PairCounts, load
 from skbayesembed.datasets.named import NamedArray
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
 from skbayesembed.sgns.documents import answers
@@ -535,3 +535,13 @@ def test_words_without_pairs_have_no_intervals_by_units(solver):
     assert "(1 word has no pairs with others and is not ranked)" in repr(table)
     model.set_params(uncertainty="model")
     model.similarity("lone", first)
+
+
+def test_kept_draws_are_told_of_by_units_too(tmp_path):
+    """Centres are those of the draws that a file has."""
+    model = make(draws=150, warmup=60, chains=2).fit(TEXTS)
+    model.save(tmp_path / "few.npz", draws=100)
+    few, (a, b) = load(tmp_path / "few.npz"), [str(word) for word in model.words_[:2]]
+    line = "(from the draws that were kept"
+    for ask in (lambda m: m.similarity(a, b), lambda m: m.most_similar(a, 2)):
+        assert line in repr(ask(few)) and line not in repr(ask(model))

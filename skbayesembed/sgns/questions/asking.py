@@ -17,7 +17,13 @@ from ...inference.threads import OneBlasThread
 from ...posterior.deciding import MIXING, MOST_ERRORS, errors_and_mixing
 from ...posterior.results import About, Result
 from ...posterior.sentences import joined
-from ...posterior.sources import name_of_sampled, name_of_units, note_on_units, source_of
+from ...posterior.sources import (
+    name_of_sampled,
+    name_of_units,
+    note_on_thinned,
+    note_on_units,
+    source_of,
+)
 from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences, Effects
@@ -173,6 +179,8 @@ def ask(
     if called is not None:
         of |= {"units_name": name_of_units(estimator), "units_called": called}
     asides = note_on_units(estimator, of.get("of_units"))
+    if deviations is not None:
+        asides += note_on_thinned(estimator.posterior_)
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
                   whole=whole, **of)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
