@@ -18,7 +18,7 @@ from .warnings import note_user
 # Without being asked to be verbose, it is said once compilations have taken so many seconds.
 PATIENCE = 2.0
 # What first calls took (benchmarks/first_call.py), senses most.
-_USUAL = "for 5 to 30 seconds of CPU a solver"
+_USUAL = "for 5 to 45 seconds of CPU a solver"
 # Whether it was said, in this process or the one that made it: one note is enough. Workers inherit
 # what the environment says, and of those that do not, one tells.
 _TOLD = "SKBAYESEMBED_TOLD_OF_COMPILING"
