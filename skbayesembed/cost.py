@@ -71,7 +71,7 @@ class Cost(Table):
     Searches for modes and ascents of a bound end when they have converged. Their parts are the
     measured seconds of a step times the usual number of steps, and may be wrong by a factor of 3.
     Parts of chains are wrong by less than 1.5. Code of solvers that were never used in this
-    installation is compiled first, for 5 to 30 seconds that are not counted here. Intervals by
+    installation is compiled first, for 5 to 45 seconds that are not counted here. Intervals by
     units are computed when they are first asked for, not in the fit: they have a separate row below
     the others, which may be wrong by a factor of 3 and is not in any sum.
 
