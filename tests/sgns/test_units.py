@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from skbayesembed import BayesianSGNS, InformativePrior, PairCounts, load
+from skbayesembed import BayesianSGNS, GraphPrior, InformativePrior, PairCounts, load
 from skbayesembed.datasets.named import NamedArray
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
 from skbayesembed.sgns.documents import answers
@@ -545,3 +545,12 @@ def test_kept_draws_are_told_of_by_units_too(tmp_path):
     line = "(from the draws that were kept"
     for ask in (lambda m: m.similarity(a, b), lambda m: m.most_similar(a, 2)):
         assert line in repr(ask(few)) and line not in repr(ask(model))
+
+
+def test_a_graph_tells_of_words_without_pairs():
+    """Its mode is that of its neighbors, about which intervals by units are those of the prior."""
+    first, second = WORDS[:2]
+    prior = GraphPrior([("lone", first)])
+    model = fast(prior=prior).fit([*TEXTS, *["lone"] * 6])
+    found, other = model.similarity("lone", first), model.similarity("lone", second)
+    assert found.mean > 0.9 and found.sd > 0 and other.sd > 0

@@ -30,6 +30,8 @@ from .kinds import Differences, Effects
 from .operands import values
 from .verdicts import few_pairs, sum_up
 
+# Length of vectors that are zero but for rounding, relative to others.
+_ZERO = 1e-6
 # Differences of answers that are smaller than this in every draw are none.
 _ROUNDING = 1e-12
 
@@ -187,11 +189,17 @@ def ask(
 
 
 def without_pairs(estimator):
-    """Words that have no pairs, (n_words,), where intervals are by units; None where none is."""
+    """Words without pairs whose mode is zero, (n_words,), by units; None where there are none.
+
+    The mode of others is where a prior that couples or knows words has them.
+    """
     deviations = estimator._deviations()
     if deviations is None or hasattr(estimator, "periods_"):
         return None
     found = ~(deviations.n_units > 0)
+    if found.any():
+        length = np.linalg.norm(deviations.vectors, axis=-1).max(axis=0)
+        found &= length <= _ZERO * np.median(length)
     return found if found.any() else None
 
 
