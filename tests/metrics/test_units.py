@@ -101,8 +101,9 @@ def test_what_is_refused():
 def test_the_first_fit_says_how_long_it_took(monkeypatch, capsys):
     """Once, so that those who wait know how long the others take."""
     monkeypatch.setattr("skbayesembed.metrics.units._BRIEF", -1.0)
-    texts, model = ["the cat sat", "a dog sat"] * 6, BayesianSGNS(2, solver="map", min_count=1)
-    score_units(model.set_params(random_state=0), texts, np.arange(12) // 2, cv=3)
+    texts, options = ["the cat sat", "a dog sat"] * 6, {"solver": "map", "prior_precision": 1.0}
+    model = BayesianSGNS(2, **options, min_count=1, random_state=0)
+    score_units(model, texts, np.arange(12) // 2, cv=3)
     told = capsys.readouterr().err
     assert told.count("score_units: the first of 3 fits took") == 1
     assert told.count("score_units: 3 fits; once the first has ended") == 1
