@@ -26,7 +26,7 @@ def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n_functions,)
         Differences of the means in standard errors, approximately standard normal; NaN for
-        functions that are constant.
+        functions that are constant, infinite where the chain alone does not move them.
 
     References
     ----------
@@ -45,7 +45,9 @@ def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
     """
     direct, chain = np.asarray(direct), np.asarray(chain)
     out = np.full(direct.shape[1], np.nan)
-    varies = (direct.std(axis=0) > _CONSTANT) & (chain.std(axis=0) > _CONSTANT)
+    varies, moves = (x.std(axis=0) > _CONSTANT for x in (direct, chain))
+    out[varies & ~moves] = np.inf
+    varies &= moves
     a, b = direct[:, varies], chain[:, varies]
     error = np.sqrt(a.var(axis=0) / len(a) + mcse(b[None]) ** 2)
     out[varies] = (a.mean(axis=0) - b.mean(axis=0)) / error

@@ -336,7 +336,9 @@ def _effective(weights):
 def _worst_of_scores(scores):
     if scores is None:
         return np.nan
-    known = np.abs(scores[np.isfinite(scores)])
+    known = np.abs(scores[~np.isnan(scores)])
+    if not known.size:
+        return np.nan
     return float(min(1.0, 2 * norm.sf(known.max()) * known.size))
 
 

@@ -67,7 +67,8 @@ def lengthened(
     Notes
     -----
     Chains go on from where they ended, so that the draws are those that a fit with the larger
-    distance makes from the start (if their number is even and all are recorded). Moments are of all
+    distance makes from the start (if their number is even and all are recorded; of others each
+    keeps its own statistics). Moments are of all
     draws made: in them, early parts of the chains have more draws than late ones.
     """
     try:
@@ -97,7 +98,7 @@ def lengthened(
                 RuntimeWarning,
             )
             break
-        result = _joined(result, found)
+        result = _joined(result, found, settings.stride)
     result.facts["thin"] = thin
     return result
 
@@ -110,11 +111,19 @@ def _own_words() -> Iterator[None]:
         yield
 
 
-def _joined(result, later):
+def _joined(result, later, stride):
     """Every second draw so far, and the later ones, in the arrays of the first."""
-    draws = {name: _extended(values, later.draws[name]) for name, values in result.draws.items()}
+    half = [values.shape[1] // 2 for values in result.draws.values()]
+    half += [values.shape[1] // (2 * stride) for values in result.stats.values()]
+    # of draws that are not recorded whole the first of two is kept, as it has its statistics
+    which, half = (1, None) if stride == 1 else (0, min(half))
+    draws = {
+        name: _extended(values, later.draws[name], half, which)
+        for name, values in result.draws.items()
+    }
+    made = None if half is None else half * stride
     stats = {
-        name: _extended(values, later.stats[name], _TOGETHER.get(name))
+        name: _extended(values, later.stats[name], made, which, _TOGETHER.get(name))
         for name, values in result.stats.items()
     }
     for name, moments in result.moments.items():
@@ -127,16 +136,19 @@ def _joined(result, later):
     return replace(result, draws=draws, stats=stats, facts=facts, states=later.states)
 
 
-def _extended(values, later, together=None):
-    """The second of each two draws, or what both are together, and the later ones behind."""
-    half = values.shape[1] // 2
+def _extended(values, later, half, which, together=None):
+    """One of each two draws, or what both are together, and the later ones behind.
+
+    The ``which``-th of so many pairs, of all without ``half``.
+    """
+    half = values.shape[1] // 2 if half is None else half
     if together is not None:
         pairs = values[:, : 2 * half].reshape(len(values), half, 2, *values.shape[2:])
         values[:, :half] = together(pairs, axis=2)
     else:
         # one after the other, so that no copy is made of many draws
         for i in range(half):
-            values[:, i] = values[:, 2 * i + 1]
+            values[:, i] = values[:, 2 * i + which]
     # of draws that are not recorded whole there may be one less
     n = min(half + later.shape[1], values.shape[1])
     values[:, half:n] = later[:, : n - half]

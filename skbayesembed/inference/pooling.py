@@ -98,16 +98,18 @@ def run_each(
     """
     seeds = seed.spawn(n_runs)
     trial = current_trial()
+    # in a trial there may be fewer draws than runs
+    draws = max(1, settings.draws // n_runs)
+    settings = replace(settings, draws=draws, stride=min(settings.stride, draws))
     if trial is not None:
-        # in a trial there may be fewer draws than runs
         with trial.repeated(n_runs):
-            return solve(0, replace(settings, draws=max(1, settings.draws // n_runs)), seeds[0])
+            return solve(0, settings, seeds[0])
     found: list[Result] = []
     turns = Turns(n_runs)
     for run, own in enumerate(seeds):
         try:
             with checkpoint.active(checkpoint.part(f"run-{run}")):
-                result = solve(run, replace(settings, draws=settings.draws // n_runs), own)
+                result = solve(run, settings, own)
             if result.facts.get("interrupted", False):
                 found = found or [turns.taken(result)]
                 break

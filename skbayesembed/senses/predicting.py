@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
@@ -22,7 +23,7 @@ from .predict import SnippetReader, sample_snippets
 _OF_PREVALENCE = "the prevalences of the senses", "snippets"
 
 
-class PredictionMixin:
+class PredictionMixin(TransformerMixin):
     """Methods of estimators that tell the senses of snippets."""
 
     # of the estimator

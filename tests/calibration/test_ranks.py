@@ -12,6 +12,7 @@ from skbayesembed.calibration import (
     simulated_ranks,
     uniformity,
 )
+from skbayesembed.calibration.suite import _worst_of_scores
 
 N_DRAWS = 15
 
@@ -62,5 +63,8 @@ def test_scores_are_standard_normal_where_means_agree():
     assert np.abs(z.mean()) < 4.5 / 300**0.5
     shifted = known_differences(chain[None] + 0.3, np.zeros(300))
     assert np.median(shifted) > 5
+    stuck = joint_differences(rng.normal(size=(99, 1)), np.ones((99, 1)))
+    assert np.isinf(stuck[0]) and _worst_of_scores(np.append(stuck, [0.1, np.nan])) == 0.0
+    assert np.isnan(_worst_of_scores(np.array([np.nan])))
     constant = joint_differences(np.ones((9, 1)), np.ones((9, 1)))
     assert np.isnan(constant[0])

@@ -129,6 +129,7 @@ def test_fit_transform_and_set_output(data):
     assert frame.columns.tolist() == model.get_feature_names_out().tolist()
     expected = model.predict_proba(data.counts, **where(data))
     np.testing.assert_array_equal(frame, expected)
+    pd.testing.assert_frame_equal(model.transform(data.counts, **where(data)), frame)
 
 
 def test_frames_keep_their_names(data):

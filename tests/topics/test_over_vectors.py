@@ -1,9 +1,12 @@
 """Word vectors that are known by draws: their uncertainty in topics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from skbayesembed import GaussianLDA
+from skbayesembed.topics import over_vectors
 from skbayesembed.topics.draws import draws_of
 from tests.helpers.vectors import fitted_vectors
 
@@ -79,3 +82,16 @@ def test_what_cannot_be_drawn_is_refused(vectors):
             topics(embedding, **options).fit(TEXTS)
     with pytest.raises(ValueError, match="partial_fit needs embedding_draws=None, got 3"):
         topics(vectors, solver="vi").partial_fit(TEXTS)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_draws_that_are_not_recorded_whole(vectors, monkeypatch):
+    """A run has a draw at least, where memory has room for fewer draws than there are runs."""
+    plan = over_vectors.run_each
+
+    def sparse(solve, n_runs, settings, seed):
+        return plan(solve, n_runs, replace(settings, stride=4), seed)
+
+    monkeypatch.setattr(over_vectors, "run_each", sparse)
+    model = topics(vectors, solver="vi").fit(TEXTS)
+    assert model.posterior_["counts"].shape[:2] == (1, 3)
