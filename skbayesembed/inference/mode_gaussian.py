@@ -13,8 +13,7 @@ from .krylov import inverse_root
 # How many draws are made in step, and the relative error of one, most products that it may take,
 # and how many are between looks at it: of looks that are closer, where draws settle slowly, the
 # changes tell of a hundredth of the error. Vectors that are not kept are made again.
-_TOGETHER = 16
-_OPTIONS = {"tol": 1e-3, "max_iter": 2000, "check": 10, "keep": 500}
+_TOGETHER, _TOL, _MAX_PRODUCTS, _LOOKS, _KEPT = 16, 1e-3, 2000, 10, 500
 # Root mean square of the change of the coordinates between the two gradients of a difference.
 _STEP = 1e-4
 
@@ -96,12 +95,19 @@ class ModeGaussian:
         noise, error = rng.standard_normal((n, self.mean.size)), 0.0
         for start in range(0, n, _TOGETHER):
             rows = slice(start, start + _TOGETHER)
-            noise[rows], facts = inverse_root(self.product, noise[rows], **_OPTIONS)
+            noise[rows], facts = inverse_root(
+                self.product,
+                noise[rows],
+                tol=_TOL,
+                max_iter=_MAX_PRODUCTS,
+                check=_LOOKS,
+                keep=_KEPT,
+            )
             error = max(error, *(one["error"] for one in facts))
-        if error > _OPTIONS["tol"]:
+        if error > _TOL:
             warn_user(
                 f"Draws from the Gaussian at the mode are off by up to {100 * error:.2g} % of "
-                f"their length after {_OPTIONS['max_iter']:,} products with the Hessian: along the "
+                f"their length after {_MAX_PRODUCTS:,} products with the Hessian: along the "
                 "softest directions of the posterior they are too narrow. Use solver='hmc'.",
                 ConvergenceWarning,
             )
