@@ -12,8 +12,8 @@ from .krylov import inverse_root
 
 # How many draws are made in step, and the relative error of one, most products that it may take,
 # and how many are between looks at it: of looks that are closer, where draws settle slowly, the
-# changes tell of a hundredth of the error. Vectors that are not kept are made again.
-_TOGETHER, _TOL, _MAX_PRODUCTS, _LOOKS, _KEPT = 16, 1e-3, 2000, 10, 500
+# changes tell of a hundredth of the error.
+_TOGETHER, _TOL, _MAX_PRODUCTS, _LOOKS = 16, 1e-3, 500, 10
 # Root mean square of the change of the coordinates between the two gradients of a difference.
 _STEP = 1e-4
 
@@ -101,7 +101,6 @@ class ModeGaussian:
                 tol=_TOL,
                 max_iter=_MAX_PRODUCTS,
                 check=_LOOKS,
-                keep=_KEPT,
             )
             error = max(error, *(one["error"] for one in facts))
         if error > _TOL:

@@ -19,15 +19,15 @@ class Normal:
         return -0.5 * float(self.precisions @ theta**2)
 
 
-PRECISIONS = np.geomspace(1.0, 1e6, 300)
+PRECISIONS = np.geomspace(1.0, 1e4, 300)
 
 
-def test_soft_directions_are_as_wide_as_they_are():
-    draws = ModeGaussian(Normal(PRECISIONS), np.zeros(300)).sample(64, np.random.default_rng(0))
-    variance = (draws**2).mean(axis=0) * PRECISIONS
-    # means of 1,920 squares of normal numbers: four and a half standard errors
-    for some in (slice(0, 30), slice(-30, None)):
-        assert abs(variance[some].mean() - 1.0) < 4.5 * np.sqrt(2 / 1920)
+def test_errors_are_no_larger_than_they_are_to_be():
+    """Of looks two products apart those of some of these draws are .004 and more."""
+    draws = ModeGaussian(Normal(PRECISIONS), np.zeros(300)).sample(16, np.random.default_rng(0))
+    exact = np.random.default_rng(0).standard_normal((16, 300)) / np.sqrt(PRECISIONS)
+    error = np.linalg.norm(draws - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    assert error.max() < 2 * mode_gaussian._TOL
 
 
 def test_draws_that_are_cut_short_are_warned_of(monkeypatch):
