@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import cycle, product
+from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
@@ -195,17 +195,22 @@ def labelled(answers: Any) -> Mapping[str, Any]:
     return found
 
 
-def check_alike(answers: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless one label tells of the intervals of all answers."""
+def of_all(answers: Mapping[str, Any]) -> tuple[float, str | None]:
+    """Probability and source of the intervals of all answers; None where sources differ.
+
+    A ValueError where probabilities differ.
+    """
     first, *others = answers
-    for name, label in product(("prob", "source"), others):
-        one, other = (getattr(answers[of], name) for of in (first, label))
-        if one != other:
+    prob, source = answers[first].prob, answers[first].source
+    for label in others:
+        if answers[label].prob != prob:
             raise ValueError(
-                f"answers must have intervals of one {name}, got {one!r} of {first!r} and "
-                f"{other!r} of {label!r}: draw them in two figures"
-                + (", or ask with the same prob." if name == "prob" else ".")
+                f"answers must have intervals of one prob, got {prob!r} of {first!r} and "
+                f"{answers[label].prob!r} of {label!r}: ask with the same, or draw them in two "
+                "figures."
             )
+    alike = all(answer.source == source for answer in answers.values())
+    return prob, source if alike else None
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

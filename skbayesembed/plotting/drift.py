@@ -10,7 +10,7 @@ import numpy as np
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label, where_few
 from ..sgns.questions.verdicts import few_pairs
-from .canvas import Display, can, check_alike, curves, labelled, legend_above
+from .canvas import Display, can, curves, labelled, legend_above, of_all
 from .labels import called, label_times, wrapped
 from .marks import band, reference
 
@@ -212,7 +212,7 @@ class DriftDisplay(Display):
         ------
         ValueError
             If the answers are not about periods, if some are differences and others are not, or
-            if their intervals differ in ``prob`` or ``source``.
+            if their intervals differ in ``prob``.
 
         Examples
         --------
@@ -229,7 +229,7 @@ class DriftDisplay(Display):
         'cosine'
         """
         differences = self._are_differences()
-        check_alike(self.answers)
+        prob, source = of_all(self.answers)
         labels = [wrapped(str(label), _LETTERS) for label in self.answers]
         lines = sum(1 + label.count("\n") for label in labels)
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
@@ -254,5 +254,5 @@ class DriftDisplay(Display):
         if differences:
             reference(axes, 0.0, axis="y")
         label_times(axes, found.times, found.axes["period"])
-        legend_above(axes, interval_label(found.prob, found.source, "band", found), marks)
+        legend_above(axes, interval_label(prob, source, "band", found), marks)
         return self._close()

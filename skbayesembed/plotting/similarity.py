@@ -11,7 +11,7 @@ from ..common.checks import check_choice, check_prob
 from ..posterior.deciding import SIGNED
 from ..posterior.sentences import together
 from ..posterior.sources import interval_label
-from .canvas import COLORS, Display, can, check_alike, labelled
+from .canvas import COLORS, Display, can, labelled, of_all
 from .labels import called
 from .marks import AROUND, ROW, density, forest, reference, row_ends
 
@@ -185,7 +185,7 @@ class SimilarityDisplay(Display):
         ------
         ValueError
             For another kind, answers that are not single ones, no answers, or answers whose
-            intervals differ in ``prob`` or ``source``.
+            intervals differ in ``prob``.
 
         Examples
         --------
@@ -202,12 +202,16 @@ class SimilarityDisplay(Display):
         check_choice("kind", kind, ("density", "interval"))
         found = [_single(label, answer) for label, answer in self.answers.items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
-        check_alike(self.answers)
+        prob, source = of_all(self.answers)
         one = next(iter(self.answers.values()))
-        dense = kind == "density" and one.source != "point"
+        if source is None:
+            # a point estimate beside intervals has none
+            points = [answer.source == "point" for answer in self.answers.values()]
+            interval = np.where(np.array(points)[:, None], np.nan, interval)
+        dense = kind == "density" and source != "point"
         tall = max(_TALL if dense else 1.0, row_ends(self.answers)[1].max())
         (axes,) = self._open(ax, ROW * tall * len(mean) + AROUND)
-        made = forest(axes, list(self.answers), mean, interval, source=one.source)
+        made = forest(axes, list(self.answers), mean, interval, source=source)
         self.points_, self.intervals_ = made
         self.densities_ = []
         if dense:
@@ -219,7 +223,7 @@ class SimilarityDisplay(Display):
         low, high = axes.get_xlim()
         if low < 0.0 < high:
             reference(axes, 0.0)
-        axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source, found=one)}")
+        axes.set_xlabel(f"{self.quantity}\n{interval_label(prob, source, found=one)}")
         return self._close()
 
 

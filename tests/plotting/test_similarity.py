@@ -138,9 +138,12 @@ def test_bad_arguments_are_refused(by_units, dynamic):
 
 
 def test_one_label_tells_of_all_intervals(by_units, point):
-    """Of another probability, or by another source, they are not drawn beside each other."""
+    """Of another probability they are not drawn together; of other sources none is named."""
     first, other = by_units.similarity(*PAIRS[0]), by_units.similarity(*PAIRS[1], prob=0.5)
-    with pytest.raises(ValueError, match=r"one prob, got 0.9 of 'a' and 0.5 of 'b': draw them in"):
+    with pytest.raises(ValueError, match="one prob, got 0.9 of 'a' and 0.5 of 'b': ask with the"):
         SimilarityDisplay.from_answers({"a": first, "b": other})
-    with pytest.raises(ValueError, match="one source, got 'units' of 'a' and 'point' of 'b'"):
-        SimilarityDisplay.from_answers({"a": first, "b": point.similarity(*PAIRS[0])})
+    answers = {"a": point.similarity(*PAIRS[0]), "b": first}
+    display = SimilarityDisplay.from_answers(answers, kind="interval")
+    assert display.ax_.get_xlabel() == "cosine\n90 % interval"
+    drawn = [s for s in display.intervals_.get_segments() if np.isfinite(s).all() and len(s)]
+    assert len(drawn) == 1 and np.allclose(drawn[0][:, 0], first.interval)
