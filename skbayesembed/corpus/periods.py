@@ -485,23 +485,6 @@ class Periods:
         return np.where(times < edges[0], self.centres[0] - earlier * first, centres)
 
 
-def check_order(times: Times, n: int) -> np.ndarray:
-    """Convert times, as `check_times`, of which two at least must differ.
-
-    Raises
-    ------
-    ValueError
-        As by `check_times`, or if all times are the same.
-    """
-    when = check_times(times, n)
-    if np.ptp(when) == 0:
-        raise ValueError(
-            f"times must have two different values or more, got {when[0]:.10g} alone: leave them "
-            "out, and units are treated as independent."
-        )
-    return when
-
-
 def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
     """Warn of periods of equal length that hold none of the times they were made of.
 

@@ -161,6 +161,23 @@ def read_line(values, name, n=None):
     return line, dates
 
 
+def check_order(times: Times, n: int) -> np.ndarray:
+    """Convert times, as `check_times`, of which two at least must differ.
+
+    Raises
+    ------
+    ValueError
+        As by `check_times`, or if all times are the same.
+    """
+    when = check_times(times, n)
+    if np.ptp(when) == 0:
+        raise ValueError(
+            f"times must have two different values or more, got {when[0]:.10g} alone: leave them "
+            "out, and units are treated as independent."
+        )
+    return when
+
+
 def _too_large(name, bad):
     return ValueError(
         f"{name} must be between -2**63 and 2**63 (scale them to years, say), got {bad}."

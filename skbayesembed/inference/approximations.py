@@ -36,9 +36,13 @@ class ReadApproximation:
 
     def __init__(self, model: Any, flat: Any) -> None:
         self._model, self.flat = model, flat
-        self.mean = model.observe(flat.mean)
+        self.mean = self._at(flat.mean)
         if hasattr(flat, "elbo"):
             self.elbo = flat.elbo
+
+    def _at(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Arrays at a point that is no draw."""
+        return self._model.observe(theta)
 
     def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Independent draws.

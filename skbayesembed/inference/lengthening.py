@@ -68,8 +68,8 @@ def lengthened(
     -----
     Chains go on from where they ended, so that the draws are those that a fit with the larger
     distance makes from the start (if their number is even and all are recorded; of others each
-    keeps its own statistics). Moments are of all
-    draws made: in them, early parts of the chains have more draws than late ones.
+    keeps its own statistics). Moments are of all draws made: in them, early parts of the chains
+    have more draws than late ones.
     """
     try:
         result = sample(settings, None)
@@ -113,17 +113,16 @@ def _own_words() -> Iterator[None]:
 
 def _joined(result, later, stride):
     """Every second draw so far, and the later ones, in the arrays of the first."""
-    half = [values.shape[1] // 2 for values in result.draws.values()]
-    half += [values.shape[1] // (2 * stride) for values in result.stats.values()]
+    halves = [values.shape[1] // 2 for values in result.draws.values()]
+    halves += [values.shape[1] // (2 * stride) for values in result.stats.values()]
     # of draws that are not recorded whole the first of two is kept, as it has its statistics
-    which, half = (1, None) if stride == 1 else (0, min(half))
+    which, half = int(stride == 1), min(halves)
     draws = {
         name: _extended(values, later.draws[name], half, which)
         for name, values in result.draws.items()
     }
-    made = None if half is None else half * stride
     stats = {
-        name: _extended(values, later.stats[name], made, which, _TOGETHER.get(name))
+        name: _extended(values, later.stats[name], half * stride, which, _TOGETHER.get(name))
         for name, values in result.stats.items()
     }
     for name, moments in result.moments.items():
@@ -137,11 +136,7 @@ def _joined(result, later, stride):
 
 
 def _extended(values, later, half, which, together=None):
-    """One of each two draws, or what both are together, and the later ones behind.
-
-    The ``which``-th of so many pairs, of all without ``half``.
-    """
-    half = values.shape[1] // 2 if half is None else half
+    """One of each of ``half`` pairs of draws, or what both are together; behind, the later ones."""
     if together is not None:
         pairs = values[:, : 2 * half].reshape(len(values), half, 2, *values.shape[2:])
         values[:, :half] = together(pairs, axis=2)

@@ -74,10 +74,10 @@ class Comparison(Table):
     verdict : ndarray of str of shape (n_models,)
         ``"best"``; ``"not told apart"`` from the best, if the difference is below two of its
         standard errors; for sums, ``"alike"`` if the difference is above that and below four; and
-        ``"worse"``. Instead of these, ``"not reliable"`` if the score of the
-        model or of the best is not ``reliable``, ``"not mixed"`` if the chains of one of them have
-        not mixed, and ``"one of several modes"`` if more than one of its modes matters. Verdicts
-        are printed as a line below the table.
+        ``"worse"``. Instead of these, ``"not reliable"`` if the score of the model or of the best
+        is not ``reliable``, ``"not mixed"`` if the chains of one of them have not mixed, and
+        ``"one of several modes"`` if more than one of its modes matters. Verdicts are printed as a
+        line below the table.
 
     Examples
     --------
@@ -298,11 +298,10 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
 
         Scores of ``loo`` and ``waic`` are sums over observations. A difference below four means
         that models predict alike, also where it is more than two standard errors (Sivula et al.
-        2020). Observations
-        are treated as independent, which the pairs of words of one text are not: for text, rely on
-        differences of `score_units`. These are means over units of log probabilities per pair of
-        words (snippet, token), which differ by hundredths or less: only their standard errors say
-        whether there is a difference.
+        2020). Observations are treated as independent, which the pairs of words of one text are
+        not: for text, rely on differences of `score_units`. These are means over units of log
+        probabilities per pair of words (snippet, token), which differ by hundredths or less: only
+        their standard errors say whether there is a difference.
 
     Raises
     ------

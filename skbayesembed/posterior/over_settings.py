@@ -172,9 +172,9 @@ class OverSettings(SettingsInWords, Table):
 
     def _column(self, head, values, names, **look):
         """A column of numbers with the digits that those about an entry need."""
-        specs = [self._spec_of(entry) for entry in self.entries]
-        shown = zip(values, specs, strict=True)
-        texts = ["-" if np.isnan(value).all() else cell(value, spec) for value, spec in shown]
+        specs = {entry: self._spec_of(entry) for entry in dict.fromkeys(self.entries)}
+        shown = zip(values, self.entries, strict=True)
+        texts = ["-" if np.isnan(x).all() else cell(x, specs[entry]) for x, entry in shown]
         return Column(head, values, names, texts=texts, **look)
 
     def _surely(self):

@@ -256,6 +256,10 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         """
         return int(self.attrs.get("embedding_draws", 1))
 
+    def runs_of(self, places: ArrayLike) -> Any:
+        """Return the runs (see `n_runs`) of draws at some places in `flat`, of their shape."""
+        return np.asarray(places) % self.n_draws % self.n_runs
+
     def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
         """Return rank-normalized split R-hat; values near 1 are consistent with convergence.
 

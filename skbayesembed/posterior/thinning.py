@@ -62,12 +62,11 @@ def stats_of_draws(posterior: Any) -> dict[str, np.ndarray]:
         made, shape = values.shape[1], values.shape[2:]
         if made == n:
             out[name] = values
-        if made == n or made % n_runs or THINNED_AGAIN in attrs:
-            continue
-        # one in so many of each run, of runs in turn
-        rounds = values.reshape(len(values), -1, n_runs, *shape)[:, ::stride]
-        every = rounds.reshape(len(values), -1, *shape)
-        # where a stride does not divide the draws one more is made than is recorded whole
-        if recorded <= every.shape[1] <= recorded + n_runs:
-            out[name] = every[:, kept]
+        elif made % n_runs == 0 and THINNED_AGAIN not in attrs:
+            # one in so many of each run, of runs in turn
+            rounds = values.reshape(len(values), -1, n_runs, *shape)[:, ::stride]
+            every = rounds.reshape(len(values), -1, *shape)
+            # where a stride does not divide the draws one more is made than is recorded whole
+            if recorded <= every.shape[1] <= recorded + n_runs:
+                out[name] = every[:, kept]
     return out

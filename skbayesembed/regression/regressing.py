@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit
 from ..common.checks import check_bool, check_choice, check_prob
 from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, check_rank, design_of
-from ..corpus.periods import Times, check_order
+from ..corpus.times import Times, check_order
 from ..corpus.units import Units, check_units, name_of, units_of
 from ..numeric.regression import NO_REST, has_rest, residuals
 from .in_time import SlopesInTime

@@ -36,11 +36,12 @@ class WordDraws:
 
     def __init__(self, posterior, vectors=None):
         self.additive = "psi" not in posterior
-        self.vectors, self._turns = vectors, (posterior.n_draws, posterior.n_runs)
+        self.vectors = vectors
         names = ("chi", "theta") if self.additive else ("psi",)
         if vectors is not None:
             names = (*names, "sigma")
         self.draws = [posterior.flat(name) for name in names]
+        self._runs = posterior.runs_of(np.arange(len(self)))
         if self.additive:
             n_words = self.draws[0].shape[2] if vectors is None else vectors.shape[1]
             self.shape = self.draws[0].shape[1], self.draws[1].shape[1], n_words
@@ -57,14 +58,9 @@ class WordDraws:
             return np.ascontiguousarray(first.transpose(1, 0, 2)).reshape(-1, self.shape[2]), None
         theta, *own = more
         if self.vectors is not None:
-            vectors = self.vectors[self._which(s)]
+            vectors = self.vectors[self._runs[s]]
             first, theta = first @ vectors.T + own[0], theta @ vectors.T
         return np.ascontiguousarray(first), np.ascontiguousarray(theta)
-
-    def _which(self, s):
-        """Number of the vectors of a draw, or of each of many."""
-        n_draws, n_runs = self._turns
-        return s % n_draws % n_runs
 
     def exponents(self, rows, theta):
         """exp of rows less their largest entries, and the log-sums (K, T) of the logits."""
@@ -109,7 +105,7 @@ class WordDraws:
             chi, theta, sigma = self.draws
             effects = chi[:, sense].astype(np.float64) + theta[:, period]
             logits = sigma[:, words].astype(np.float64)
-            which = self._which(np.arange(len(self)))
+            which = self._runs
             for i, vectors in enumerate(self.vectors):
                 logits[which == i] += effects[which == i] @ vectors[words].T
         elif self.additive:

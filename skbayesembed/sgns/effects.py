@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_prob
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.kinds import input_kind, materialise
-from ..corpus.periods import Times, check_order
 from ..corpus.text import analyzer_of, encode, keep_tokens
+from ..corpus.times import Times, check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..posterior.in_time import in_time_of, warn_of_alternation
 from ..posterior.one_unit import warn_of_one_unit

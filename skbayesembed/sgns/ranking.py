@@ -87,7 +87,7 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     n, top = min(n, others.size), min(top, others.size)
     if deviations is None:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
-    check_seen(estimator, Cosines(operands_of([phrase], estimator._n_places, shift), [[0, 0]]))
+    check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
     if deviations.by_answer:
         # of those that are shown alone: each takes a linear system

@@ -157,6 +157,11 @@ def _as_fitted(estimator, counts):
     return sparse.csr_array((np.rint(counts.data), counts.indices, counts.indptr), counts.shape)
 
 
+def _totals(estimator):
+    """Tokens of each word that were fitted, (n_words,)."""
+    return np.asarray(_as_fitted(estimator, estimator._training).sum(axis=0)).ravel()
+
+
 def _generator(estimator, s):
     """A stream for every draw: copies of a sequence, since spawning counts children."""
     seed = estimator._reading_seed
@@ -169,8 +174,7 @@ def log_prior(estimator):
     posterior = estimator.posterior_
     if not has_gaussians(posterior):
         return _log_prior_of_measures(estimator)
-    totals = np.asarray(_as_fitted(estimator, estimator._training).sum(axis=0)).ravel()
-    prior = vector_prior(estimator, estimator._vectors, totals)
+    prior = vector_prior(estimator, estimator._vectors, _totals(estimator))
     e = prior.n_dims
     covariance = posterior["covariance"].astype(np.float64)
     shift = posterior["mean"].astype(np.float64) - prior.mean
@@ -187,10 +191,9 @@ def log_prior(estimator):
 def _log_prior_of_measures(estimator):
     """Of base measures: their vectors, levels, concentration and variances."""
     posterior = estimator.posterior_
-    totals = np.asarray(_as_fitted(estimator, estimator._training).sum(axis=0)).ravel()
     n_background = int(not posterior["topic_vector"][0, 0, 0].any())
     k = posterior["topic_vector"].shape[2]
-    measures = BaseMeasures(estimator._vectors, level_prior(totals), k, n_background)
+    measures = BaseMeasures(estimator._vectors, level_prior(_totals(estimator)), k, n_background)
     out = np.empty((posterior.n_chains, posterior.n_draws))
     for place in np.ndindex(out.shape):
         theta = np.concatenate([

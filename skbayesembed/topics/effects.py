@@ -12,9 +12,10 @@ from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
 from ..corpus.design import INTERCEPT, design_of, note_on_names
 from ..corpus.known import known_counts
-from ..corpus.periods import check_order
+from ..corpus.times import check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
+from ..numeric.imputation import between_draws, freedom_of_sum
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.cells import dashed, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
@@ -416,7 +417,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     spread[spread == 0] = 1.0
     runs = np.arange(chosen.size)
     if posterior.n_runs > 1:
-        runs = chosen % posterior.n_draws % posterior.n_runs
+        runs = posterior.runs_of(chosen)
     effects = _pooled(
         estimator, design.terms, spread, found, variances, draws, freedom, facts, runs
     )
@@ -473,17 +474,17 @@ def _in_time(design, units, when, shares, each, rng):
 def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, runs):
     """Effects under draws of the topics, pooled: variances within and between them add up.
 
-    ``runs`` (n_draws,) are those of `_between`.
+    ``runs`` (n_draws,) are those of `between_draws`.
 
     An effect that changes no share by more than rounding does, over the whole ``spread`` (n_terms,)
     of its term, is none, with p = 1.
     """
     prob = facts["prob"]
     mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
-    parts = _between(np.array(found), runs)
+    parts = between_draws(np.array(found), runs)
     between = sum(part for part, _ in parts)
     sd = np.sqrt(within + between)
-    freedom = _freedom([(within, of_units), *parts])
+    freedom = freedom_of_sum([(within, of_units), *parts])
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
     none = (np.abs(mean) + sd) * spread[:, None] < _ROUNDING
@@ -507,33 +508,6 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, 
         f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
         notes_on_rough(estimator.posterior_),
     )
-
-
-def _between(found, runs):
-    """Variances of effects between draws, with their degrees of freedom: two pairs.
-
-    The first is between runs, such as those of draws of word vectors; the second between the draws
-    of a run (nested multiple imputation, Shen 2000). Each draw may be a run of its own.
-    """
-    of_run = [found[runs == run] for run in np.unique(runs)]
-    n_runs, each = len(of_run), len(found) / len(of_run)
-    none = np.zeros(found.shape[1:])
-    outer, inner = none, none
-    if n_runs > 1:
-        means = [draws.mean(axis=0) for draws in of_run]
-        outer = (1 + 1 / n_runs) * np.var(means, axis=0, ddof=1)
-    if each > 1:
-        squares = sum(len(draws) * draws.var(axis=0) for draws in of_run)
-        inner = (1 - 1 / each) * squares / (len(found) - n_runs)
-    return (outer, max(n_runs - 1, 1)), (inner, max(len(found) - n_runs, 1))
-
-
-def _freedom(parts):
-    """Satterthwaite's degrees of freedom of a sum of variances, each with its own."""
-    total = sum(variance for variance, _ in parts)
-    squares = sum(variance**2 / freedom for variance, freedom in parts)
-    # those of units are NaN where one unit alone tells of a term
-    return np.divide(total**2, squares, out=squares + 1.0, where=squares > 0)
 
 
 def unbiased_shares(estimator, counts, chosen):

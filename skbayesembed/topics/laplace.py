@@ -24,9 +24,8 @@ class TopicsAtMode(ReadApproximation):
 
     _order = None
 
-    def __init__(self, model, flat):
-        super().__init__(model, flat)
-        self.mean = model.expected(flat.mean)
+    def _at(self, theta):
+        return self._model.expected(theta)
 
     def reorder(self, order):
         """Give the topics other numbers: those of ``order`` (K,), in this order."""

@@ -44,9 +44,11 @@ class TopicDraws:
     def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None, vector_draws=None):
         n = len(posterior.flat("alpha"))
         if chosen is None:
-            chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+            n_chosen = min(n, most)
             if posterior.n_runs > 1:
-                chosen = spaced(posterior, min(n, most))
+                chosen = spaced(posterior, n_chosen)
+            else:
+                chosen = np.unique(np.linspace(0, n - 1, n_chosen).round().astype(int))
         self.chosen = chosen
         self.power = float(power)
         self._posterior, self._vector_draws = posterior, vector_draws
@@ -61,8 +63,7 @@ class TopicDraws:
         """Vectors of the vocabulary's words under a draw: ``vectors`` where they are known."""
         if self._vector_draws is None:
             return vectors
-        posterior = self._posterior
-        return self._vector_draws[self.chosen[s] % posterior.n_draws % posterior.n_runs]
+        return self._vector_draws[self._posterior.runs_of(self.chosen[s])]
 
     def seen(self, s, reading):
         """Vectors of the words of a reading under a draw, (n_words, n_dims)."""

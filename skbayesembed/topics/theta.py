@@ -56,7 +56,7 @@ def theta_draws(estimator, reading, n_draws):
     with OneBlasThread(), Workers(jobs) as run:
         start = next(iter(fold))
         # topics of tokens go on from draw to draw, and are others where the word vectors are
-        runs = chosen % posterior.n_draws % posterior.n_runs
+        runs = posterior.runs_of(chosen)
         before = None
         for s in np.argsort(runs, kind="stable"):
             anew = before is None or runs[s] != runs[before]

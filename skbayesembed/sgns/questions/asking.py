@@ -6,7 +6,6 @@ import weakref
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import Bunch
 
 from ...common.checks import (
@@ -164,7 +163,9 @@ def ask(
         By units, for a word without pairs.
     """
     deviations = estimator._deviations()
-    check_seen(estimator, question)
+    # documents, which are neither, have other words
+    named = question.operands.unit | question.invariant
+    check_seen(estimator, question.operands.weights[named].indices)
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
     if deviations is None:
@@ -203,17 +204,15 @@ def without_pairs(estimator):
     return found if found.any() else None
 
 
-def check_seen(estimator, question):
+def check_seen(estimator, places):
     """Raise a ValueError where intervals by units are asked for of words without pairs.
 
     Their mode is zero, where cosines have no derivatives and intervals no width.
     """
-    unknown, operands = without_pairs(estimator), question.operands
+    unknown = without_pairs(estimator)
     if unknown is None:
         return
-    # documents, which are neither, have other words
-    asked = sparse.csr_array(operands.weights)[operands.unit | question.invariant]
-    names = estimator.words_[np.unique(asked.indices[unknown[asked.indices]])].tolist()
+    names = estimator.words_[np.unique(places[unknown[places]])].tolist()
     if names:
         has = f"{names[0]!r} has" if len(names) == 1 else f"{joined(map(repr, names))} have"
         raise ValueError(
