@@ -257,7 +257,24 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
         return int(self.attrs.get("embedding_draws", 1))
 
     def runs_of(self, places: ArrayLike) -> Any:
-        """Return the runs (see `n_runs`) of draws at some places in `flat`, of their shape."""
+        """Return the runs (see `n_runs`) of draws at some places in `flat`.
+
+        Parameters
+        ----------
+        places : int or array-like of int
+
+        Returns
+        -------
+        int or ndarray of int, of the shape of ``places``
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> draws = {"x": np.zeros((2, 4))}
+        >>> Posterior(draws, attrs={"embedding_draws": 2}).runs_of([0, 1, 2, 4, 7]).tolist()
+        [0, 1, 0, 0, 1]
+        """
         return np.asarray(places) % self.n_draws % self.n_runs
 
     def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
