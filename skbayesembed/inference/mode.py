@@ -30,13 +30,15 @@ _ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 0.15
 # Iterations at which the preconditioner is brought up to date, the last number growing by half from
 # there; errors of values relative to their size; the change below which single precision tells
 # nothing more, and the one below which it tells nothing if changes no longer fall.
-_REFRESHED = (1, 2, 4, 7, 11, 16, 25, 40)
+_REFRESHED, _REFRESHED_NEAR = (1, 2, 4, 7, 11, 16, 25, 40), (1, 7, 20)
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
 _SINGLE, _NOISE = 1e-10, 1e-9
 # Iterations that a search takes, for a factor of ten of ``tol``: medians of benchmarks/cost.py and
 # benchmarks/mode.py. Those of an ascent are 16; what refreshes its preconditioner, which no trial
 # does after the first step, takes as long as 4 more.
-_TYPICAL, _TYPICAL_ASCENT = 40, 20
+_TYPICAL, _TYPICAL_ASCENT, _TYPICAL_NEAR = 40, 20, 6
+# In which an ascent goes on, one after the other.
+_PRECISIONS = np.float32, np.float64
 # SciPy's status of a search that its callback has ended.
 _CUT_SHORT = 99
 
@@ -50,6 +52,7 @@ def find_mode(
     verbose: int = 0,
     warn: bool = True,
     keep: bool = False,
+    near: bool = False,
     run: Run = serial,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximize the log density of a model that offers `LogDensity`.
@@ -71,6 +74,9 @@ def find_mode(
         Whether to warn if the mode was not reached; False where a point near it is good enough.
     keep : bool
         Whether Ctrl-C ends the search where it is; False where nothing but the mode will do.
+    near : bool
+        Whether the start is near the mode: `Preconditioned` models then take their curvature anew
+        less often, and fewer iterations are expected.
     run : callable
         Maps a function over blocks of work, for models that cut theirs; `serial` by default.
 
@@ -96,8 +102,10 @@ def find_mode(
         If interrupted, and the point reached is kept.
     """
     require(model, LogDensity, "map")
-    search = _climb if isinstance(model, Preconditioned) else _minimize
-    theta, facts, allowed = search(model, start, max_iter, tol, run, keep)
+    if isinstance(model, Preconditioned):
+        theta, facts, allowed = _climb(model, start, max_iter, tol, run, keep, near)
+    else:
+        theta, facts, allowed = _minimize(model, start, max_iter, tol, keep)
     if facts["interrupted"]:
         warn_user(
             f"Interrupted: the point is that of {facts['n_iter']} iterations of the search, not "
@@ -125,7 +133,7 @@ def _counted(max_iter, tol, typical, threads=1):
     return trial.laps("search for a mode", min(max_iter, most), threads)
 
 
-def _minimize(model, start, max_iter, tol, run, keep=False):
+def _minimize(model, start, max_iter, tol, keep=False):
     """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
     # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
@@ -170,20 +178,24 @@ def _minimize(model, start, max_iter, tol, run, keep=False):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run, keep=False):
+def _climb(model, start, max_iter, tol, run, keep=False, near=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
     model.logp_and_grad(start, gradient, run=run)
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled, interrupted = -np.inf, np.inf, False, False
-    counted = _counted(max_iter, tol, _TYPICAL_ASCENT, getattr(run, "n_threads", 1))
-    for dtype in (np.float32, np.float64):
+    typical = _TYPICAL_NEAR if near else _TYPICAL_ASCENT
+    counted = _counted(max_iter, tol, typical, getattr(run, "n_threads", 1))
+    refreshed = _REFRESHED_NEAR if near else _REFRESHED
+    for dtype in getattr(model, "precisions", _PRECISIONS):
         least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
         surface = model.surface(theta, dtype, run)
         gains: list[float] = []
         try:
-            steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, gains, counted)
+            steps, settled = _ascend(
+                surface, dtype, least, max_iter - n_iter, gains, refreshed, counted
+            )
         except KeyboardInterrupt:
             # the point is the last one that was accepted
             steps, settled, interrupted = len(gains), False, True
@@ -209,15 +221,15 @@ def _climb(model, start, max_iter, tol, run, keep=False):
     return theta, facts, gtol
 
 
-def _ascend(surface, dtype, least, most, gains, counted=None):
+def _ascend(surface, dtype, least, most, gains, refreshed, counted=None):
     """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
 
     In double precision the top is also reached where no step gains anything. Single precision is
     left where no step does, and where gains are as small as its noise and no longer fall. The gain
-    of every step is added to ``gains``.
+    of every step is added to ``gains``. The preconditioner is ``refreshed`` at these steps.
     """
     ascent = _started(surface, dtype)
-    refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
+    refreshed, following, fresh = set(refreshed), refreshed[-1], False
     for step in range(1, most + 1):
         if step > following:
             following += following // 2

@@ -14,7 +14,7 @@ from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
 from .exchange import Components, find_best_mode
 from .model import SGNSModel, numerical_rank, pivot_contexts
-from .starting import search_start
+from .starting import is_near, search_start
 
 
 @dataclass
@@ -85,6 +85,7 @@ def fit_mode(estimator, problem):
             verbose=estimator.verbose,
             warn=estimator.solver == "map",
             keep=estimator.solver == "map",
+            near=is_near(model),
             run=run,
         )
     arrays = model.unpack(theta)

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.threads import serial
+
 # Directions of the residuals beyond the number of components that are followed, and rounds of
 # subspace iteration for them at first; later rounds go on from where the last one ended.
 _MORE, _FIRST_ROUNDS = 10, 2
@@ -46,10 +48,21 @@ class Preconditioner:
         What curvature along exchanges is at least, relative to that of the words.
     rounds : int
         Rounds of subspace iteration of the first `refresh`.
+    run : callable
+        Maps a function over both sides.
     """
 
-    def __init__(self, prior, residuals, dtype, flattest=_FLATTEST, rounds=_FIRST_ROUNDS):
+    def __init__(
+        self,
+        prior,
+        residuals,
+        dtype,
+        flattest=_FLATTEST,
+        rounds=_FIRST_ROUNDS,
+        run=serial,
+    ):
         self._residuals, self._dtype, self._tau = residuals, dtype, prior.tau
+        self._run = run
         self._flattest, self._rounds = flattest, rounds
         # the prior's precision of a word, in units of tau
         self._words = [np.mean(prior.diagonal(side) / prior.tau, axis=1) for side in (0, 1)]
@@ -119,16 +132,25 @@ class Preconditioner:
 
     def multiply(self, x):
         """``x`` of shape (2, n_words, n_components) times the approximate inverse, in place."""
-        white = self._white(x)
-        inside = [self._soft[i].T @ white[i] for i in (0, 1)]
+        white, inside, moved = ([None, None] for _ in range(3))
         along, across, scale = self._factors
-        moved = [self._spans[i].T @ white[i] for i in (0, 1)]
+
+        def look(i):
+            white[i] = (x[i] @ self._maps[i]) * self._roots[i]
+            inside[i] = self._soft[i].T @ white[i]
+            moved[i] = self._spans[i].T @ white[i]
+
+        self._run(look, [(0,), (1,)])
         apart = scale * (moved[0] - moved[1].T)
-        for i, turn in ((0, apart), (1, -apart.T)):
+        turns = apart, -apart.T
+
+        def move(i):
             white[i] += self._soft[i] @ (along * inside[i] + across * inside[1 - i])
-            white[i] += self._spans[i] @ turn
+            white[i] += self._spans[i] @ turns[i]
             white[i] *= self._roots[i]
             np.matmul(white[i], self._maps[i].T, out=x[i])
+
+        self._run(move, [(0,), (1,)])
 
     def flat(self, x):
         """Of `multiply`, what exchanges and scales add to words where the curvature is small.

@@ -17,6 +17,40 @@ from .density_kernels import (
 from .expected_kernels import residual_products_expected, slope_products_expected
 
 
+class Products:
+    """Products with the residuals R and the slopes S of a table, some rows at a time.
+
+    Parameters
+    ----------
+    steps : tuple of two callable
+        `EXPECTED`, or what else suits the table.
+    part : callable
+        ``part(a, b)`` is the table of rows ``a:b``.
+    cuts : list of (int, int)
+        Runs of rows.
+    run : callable
+        Maps a function over blocks of rows.
+
+    Attributes
+    ----------
+    held : Held
+        First row, last row, and their part of the table.
+    """
+
+    def __init__(self, steps, part, cuts, run):
+        self._run, self._steps = run, steps
+        self.held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
+
+    def residuals(self, x, y, z, u, rz, ru):
+        """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
+        found = over(self._run, self._steps[0], self.held, (x, y, z, u))
+        return float(joined(found, rz, ru).sum())
+
+    def slopes(self, x, y, z, u, sz, su):
+        """``S z`` in ``sz`` and ``S' u`` in ``su``."""
+        joined(over(self._run, self._steps[1], self.held, (x, y, z, u)), sz, su)
+
+
 class Residuals:
     """``R = n_positive - n sigma(x y')`` of a pair table at vectors that are given with each call.
 
@@ -33,15 +67,10 @@ class Residuals:
     ----------
     observations : list of two ndarray of shape (n_words,)
         Of each word, by side.
-    held : Held
-        Runs of rows: first row, last row, and their part of the table.
     """
 
     def __init__(self, pairs, run):
-        self._run, self._words = run, pairs.n_words
-        self._products, self._slopes, part = _steps(pairs)
-        cuts = row_blocks(pairs)
-        self.held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
+        self._products = Products(*_steps(pairs), row_blocks(pairs), run)
         self.observations = [pairs.observations(side) for side in (0, 1)]
 
     def gradient(self, x, y, out):
@@ -71,35 +100,31 @@ class Residuals:
 
     def _multiply(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
-        found = over(self._run, self._products, self.held, (x, y, z, u))
-        return float(joined(found, rz, ru).sum())
+        return self._products.residuals(x, y, z, u, rz, ru)
 
     def slopes(self, x, y, z, u):
         """``S z`` and ``S' u``, (n_words, n) each, of the slopes S of all pairs, in float32."""
         sz, su = np.empty_like(z), np.empty_like(u)
-        joined(over(self._run, self._slopes, self.held, (x, y, z, u)), sz, su)
+        self._products.slopes(x, y, z, u, sz, su)
         return sz, su
 
 
 def _steps(pairs):
     """Steps of products with residuals and with slopes, and what makes their rows of the table."""
     if isinstance(pairs, ProductPairs):
-        return (
-            _expected_products,
-            _expected_slopes,
-            functools.partial(table_rows, pairs.table(np.float32)),
-        )
+        return EXPECTED, functools.partial(table_rows, pairs.table(np.float32))
     n, kappa = (a[0].astype(np.float32) for a in (pairs.n, pairs.kappa))
     if pairs.dense:
-        return _dense_products, _dense_slopes, lambda a, b: (n[a:b], kappa[a:b])
+        return (_dense_products, _dense_slopes), lambda a, b: (n[a:b], kappa[a:b])
     table = pairs.indptr[0], pairs.indices[0], n, kappa
-    return _sparse_products, _sparse_slopes, functools.partial(table_rows, table)
+    return SPARSE, functools.partial(table_rows, table)
 
 
 def _room(block, x, z, u):
     """Rows of ``x`` and ``u`` of a block, and room for its results."""
     a, b, _ = block
-    return x[a:b], u[a:b], np.empty((b - a, z.shape[1]), x.dtype), np.empty(u.shape, x.dtype)
+    sums = np.empty((len(z), u.shape[1]), x.dtype)
+    return x[a:b], u[a:b], np.empty((b - a, z.shape[1]), x.dtype), sums
 
 
 def _dense_products(block, x, y, z, u):
@@ -133,3 +158,8 @@ def _expected_slopes(block, x, y, z, u):
     x, mine, sz, su = _room(block, x, z, u)
     slope_products_expected(0, len(x), block[2], x, y, z, mine, sz, su)
     return sz, su, 0.0
+
+
+# Steps of tables of all pairs whose negative counts are a product, and of lists of pairs.
+EXPECTED = _expected_products, _expected_slopes
+SPARSE = _sparse_products, _sparse_slopes

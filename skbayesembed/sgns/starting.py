@@ -6,6 +6,7 @@ import numpy as np
 
 from ..common.trial import laps
 from ..inference.mode import find_mode
+from .clustered import ClusteredModel, frequent_words
 from .data import ProductPairs
 from .model import SGNSModel
 from .preconditioner import moments
@@ -19,6 +20,8 @@ from .spectral import spectral_start
 _MANY, _SHARE = 10_000, 0.3
 # Steps that bring the other words near; slopes fall on the first, from vectors of zero.
 _STEPS, _FIRST = 2, 0.7
+# Times ``tol``, to which a search goes whose density is off by more than that.
+_LOOSER = 3.0
 
 
 def search_start(model, rng, run, **limits):
@@ -44,11 +47,29 @@ def search_start(model, rng, run, **limits):
     k = model.n_components
     part = SGNSModel(model.pairs.among(frequent), k, Prior(n_frequent, k, model.prior.tau[0]))
     start = search_start(part, rng, run, **limits)
-    theta, _ = find_mode(part, part.pack(start), warn=False, run=run, **limits)
+    if not is_near(part):
+        theta, _ = find_mode(part, part.pack(start), warn=False, run=run, **limits)
+        start = part.unpack(theta)
     vectors = np.zeros((2, model.n_words, k), np.float32)
-    vectors[:, frequent] = list(part.unpack(theta).values())
+    vectors[:, frequent] = list(start.values())
     rho, alpha = _followed(model, vectors, frequent, run).astype(float)
-    return {"rho": rho, "alpha": alpha}
+    return _by_clusters(model, {"rho": rho, "alpha": alpha}, run, limits)
+
+
+def is_near(model):
+    """Whether `search_start` ends near the mode."""
+    return _separable(model) and frequent_words(model.pairs) is not None
+
+
+def _by_clusters(model, start, run, limits):
+    """The mode with rare words in clusters, from a start; the start where that does not pay."""
+    frequent = frequent_words(model.pairs)
+    if frequent is None:
+        return start
+    clustered = ClusteredModel(model, frequent, start["alpha"], run)
+    limits = limits | {"tol": _LOOSER * limits["tol"]}
+    theta, _ = find_mode(clustered, model.pack(start), warn=False, run=run, **limits)
+    return model.unpack(theta)
 
 
 def _separable(model):

@@ -20,6 +20,8 @@ class SGNSSurface:
     dtype : {numpy.float32, numpy.float64}
     run : callable
         Maps a function over blocks of rows.
+    residuals : Residuals, optional
+        Of the model; by default they are made.
 
     Attributes
     ----------
@@ -27,10 +29,11 @@ class SGNSSurface:
         The vectors; those of anchors stay.
     """
 
-    def __init__(self, model, theta, dtype, run):
-        self._model, self._residuals = model, Residuals(model.pairs, run)
+    def __init__(self, model, theta, dtype, run, residuals=None):
+        self._model = model
+        self._residuals = Residuals(model.pairs, run) if residuals is None else residuals
         self._run = run
-        self._preconditioner = Preconditioner(model.prior, self._residuals, dtype)
+        self._preconditioner = Preconditioner(model.prior, self._residuals, dtype, run=run)
         self._is_single = dtype is np.float32
         self.point = np.stack(list(model.unpack(theta).values())).astype(dtype)
 

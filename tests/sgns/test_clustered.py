@@ -1,0 +1,181 @@
+"""Rare words that meet rare contexts by clusters: formulas, the exact corner, the same mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, log_expit
+
+from skbayesembed.datasets import make_sgns
+from skbayesembed.inference.chains import Workers, serial
+from skbayesembed.inference.mode import find_mode
+from skbayesembed.sgns import clustered, starting
+from skbayesembed.sgns.clustered import ClusteredModel, ClusteredResiduals, frequent_words
+from skbayesembed.sgns.data import ProductPairs
+from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.sgns.pairs import PairCounts, RankOne
+from skbayesembed.sgns.residuals import Residuals
+from skbayesembed.sgns.spectral import spectral_start
+
+V, K = 300, 4
+N_FREQUENT = 60
+LIMITS = {"tol": 1e-8, "max_iter": 200}
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    positive = make_sgns(V, K, n_pairs=400_000, random_state=0).pairs.positive
+    rows, columns = (np.asarray(positive.sum(axis=axis)).ravel() for axis in (1, 0))
+    return ProductPairs(PairCounts(positive, RankOne(rows, columns / columns.sum())))
+
+
+@pytest.fixture(scope="module")
+def frequent(pairs):
+    seen = sum(pairs.observations(side) for side in (0, 1))
+    return np.sort(np.argsort(-seen, kind="stable")[:N_FREQUENT])
+
+
+@pytest.fixture
+def vectors():
+    rng = np.random.default_rng(3)
+    return [rng.standard_normal((V, n)).astype(np.float32) for n in (K, K, 5, 2)]
+
+
+def close(found, expected, tol=1e-4):
+    np.testing.assert_allclose(found, expected, rtol=tol, atol=tol * np.abs(expected).max())
+
+
+def seen_by(residuals, x, y, z, u):
+    gradient = np.empty((2, V, K), np.float32)
+    value = residuals.gradient(x, y, gradient)
+    products = residuals.times(x, y, z), residuals.transposed(x, y, u)
+    return value, gradient, *products, *residuals.slopes(x, y, z, u)
+
+
+def test_clusters_of_one_context_are_exact(pairs, vectors, monkeypatch):
+    monkeypatch.setattr(clustered, "_CLUSTERS", V)
+    monkeypatch.setattr(clustered, "_LEAST_VARIANCE", 1e-6)
+    residuals = ClusteredResiduals(pairs, np.arange(V - 50), vectors[1], serial)
+    # slopes are differences of probabilities over logits .001 apart, in single precision
+    for found, exact in zip(
+        seen_by(residuals, *vectors), seen_by(Residuals(pairs, serial), *vectors), strict=True
+    ):
+        close(found, exact, 1e-3)
+
+
+def by_definition(pairs, frequent, members, x, y):
+    """Residuals and log likelihood, with means over normal logits by trapezoids of many points."""
+    rare = np.delete(np.arange(V), frequent)
+    t = x.astype(float) @ y.T.astype(float)
+    positive = pairs._whole.toarray()
+    negative = np.outer(*pairs.factors)
+    left, right = (factor[rare] for factor in pairs.factors)
+    residual = positive * expit(-t) - negative * expit(t)
+    value = (positive * log_expit(t)).sum() + (negative * log_expit(-t)).sum()
+    own = np.ix_(rare, rare)
+    value -= (negative[own] * log_expit(-t[own])).sum()
+    residual[own] = positive[own] * expit(-t[own])
+    z = np.linspace(-8.0, 8.0, 801)
+    density = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    for context in members:
+        among = t[np.ix_(rare, rare[context])]
+        share = right[context] / right[context].sum()
+        mean = (among @ share)[:, None]
+        sd = np.sqrt((among - mean) ** 2 @ share)[:, None]
+        drawn = mean + sd * z
+        n = np.outer(left, right[context])
+        value += n.sum(axis=1) @ (log_expit(-drawn) @ density)
+        slope = (expit(drawn) * expit(-drawn)) @ density
+        sigma = (expit(drawn) @ density)[:, None] + slope[:, None] * (among - mean)
+        residual[np.ix_(rare, rare[context])] -= n * sigma
+    return value, residual
+
+
+def test_formulas(pairs, frequent, vectors, monkeypatch):
+    monkeypatch.setattr(clustered, "_CLUSTERS", 3)
+    # means over logits of such a size are off by up to .001 with seven points
+    x, y, z, u = vectors
+    x, y = 0.7 * x, 0.7 * y
+    residuals = ClusteredResiduals(pairs, frequent, y, serial)
+    value, residual = by_definition(pairs, frequent, residuals._clusters._members, x, y)
+    found, gradient, times, transposed, *_ = seen_by(residuals, x, y, z, u)
+    assert found == pytest.approx(value, 1e-5)
+    close(gradient, np.stack([residual @ y, residual.T @ x]), 1e-3)
+    close(times, residual @ z, 1e-3)
+    close(transposed, residual.T @ u, 1e-3)
+
+
+def test_gradient_is_that_of_the_density(pairs, frequent, vectors):
+    x, y = (0.5 * v for v in vectors[:2])
+    model = ClusteredModel(SGNSModel(pairs, K, 2.0), frequent, y, serial)
+    theta, rng = np.concatenate([x, y]).ravel().astype(float), np.random.default_rng(1)
+    gradient, other = np.empty((2, theta.size))
+    model.logp_and_grad(theta, gradient, run=serial)
+    for _ in range(5):
+        way, step = rng.standard_normal(theta.size), 3e-3
+        up, down = (model.logp_and_grad(theta + s * way, other, run=serial) for s in (step, -step))
+        # values in single precision are sums of 90,000 terms, off by some .01 of 200,000
+        assert (up - down) / (2 * step) == pytest.approx(gradient @ way, rel=0.02, abs=20.0)
+
+
+@pytest.mark.parametrize("most", [0.3, 0.1])
+def test_rare_words_have_so_much_of_the_observations(most, monkeypatch):
+    monkeypatch.setattr(clustered, "_RARE", most)
+    monkeypatch.setattr(clustered, "_MOST_WORK", 1.0)
+    left = 1000.0 / (1.0 + np.random.default_rng(0).permutation(V))
+    pairs = ProductPairs(PairCounts(np.zeros((V, V)), RankOne(left, left**0.75)))
+    found = frequent_words(pairs)
+    assert set(found) == set(np.argsort(-left)[: found.size])
+
+    def share(n):
+        rare = np.argsort(-left)[n:]
+        return left[rare].sum() / left.sum() * (left[rare] ** 0.75).sum() / (left**0.75).sum()
+
+    assert share(found.size) <= most < share(found.size - 1)
+    monkeypatch.setattr(clustered, "_MOST_WORK", 1.0 - (1.0 - found.size / V) ** 2 - 1e-9)
+    assert frequent_words(pairs) is None
+
+
+def test_words_that_are_equally_frequent_have_no_clusters():
+    ones = np.ones(V)
+    assert frequent_words(ProductPairs(PairCounts(np.ones((V, V)), RankOne(ones, ones)))) is None
+
+
+def start_of(pairs, run, monkeypatch, **limits):
+    monkeypatch.setattr(starting, "_MANY", 100)
+    # words of a simulation are about equally frequent
+    monkeypatch.setattr(clustered, "_RARE", 0.5)
+    monkeypatch.setattr(clustered, "_MOST_WORK", 0.9)
+    model = SGNSModel(pairs, K, 2.0)
+    assert starting.is_near(model)
+    return model, starting.search_start(model, np.random.default_rng(0), run, **LIMITS | limits)
+
+
+def test_a_search_ends_at_the_mode_in_few_steps(pairs, monkeypatch):
+    model, start = start_of(pairs, serial, monkeypatch)
+
+    near = find_mode(model, model.pack(start), near=True, run=serial, **LIMITS)[1]
+    usual = spectral_start(model, np.random.default_rng(0), serial)
+    far = find_mode(model, model.pack(usual), run=serial, **LIMITS)[1]
+    assert near["lp"] == pytest.approx(far["lp"], rel=1e-8)
+    assert near["n_iter"] < far["n_iter"]
+
+
+def test_threads_change_no_bit(pairs, monkeypatch):
+    starts = []
+    for n_threads in (1, 2):
+        with Workers(n_threads) as run:
+            starts.append(start_of(pairs, run, monkeypatch, max_iter=5)[1])
+    for name in ("rho", "alpha"):
+        np.testing.assert_array_equal(starts[0][name], starts[1][name])
+
+
+def test_vectors_that_are_all_the_same(pairs, frequent, vectors):
+    same = np.ones((V, K), np.float32)
+    residuals = ClusteredResiduals(pairs, frequent, same, serial)
+    for found, exact in zip(
+        seen_by(residuals, same, same, *vectors[2:]),
+        seen_by(Residuals(pairs, serial), same, same, *vectors[2:]),
+        strict=True,
+    ):
+        close(found, exact, 1e-3)
