@@ -17,6 +17,9 @@ of the log density so far, CPU seconds since the fit began, the log density and 
 first line names the kernels of BLAS, on which much of the time depends: OpenBLAS has a choice of
 them, which ``OPENBLAS_CORETYPE`` overrides.
 
+With ``--exact`` all pairs enter the search as they are at once, without a search before in which
+rare words see rare contexts by clusters.
+
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
 (reading the text is part of both, and so is replacing words without ``--text``; numba's
 compilation, of a small fit before, of the latter alone).
@@ -37,6 +40,7 @@ from threadpoolctl import threadpool_info
 
 from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
 from skbayesembed.inference.ascent import Ascent
+from skbayesembed.sgns import clustered
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 # Share of its rank by which a word of a copy may differ.
@@ -168,8 +172,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--text", type=Path)
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--exact", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    if args.exact:
+        clustered._MOST_WORK = 0.0
     path = Path(os.environ["SKBAYESEMBED_DATA"]) / TEXT
     options = {
         "solver": args.solver,

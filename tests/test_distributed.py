@@ -12,7 +12,7 @@ import pytest
 from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pairs
 from skbayesembed.distributed import DaskEngine, fit
 from skbayesembed.inference import checkpoint
-from skbayesembed.sgns import data, starting
+from skbayesembed.sgns import clustered, data, starting
 from tests.helpers.breaking import Broken, break_after
 
 distributed = pytest.importorskip("distributed")
@@ -71,8 +71,12 @@ def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
             same(fit(model(name), futures, client), model(name).fit(sum(shards)))
 
 
-def test_a_search_that_starts_among_frequent_words(shards, blocks_of_16, monkeypatch):
+@pytest.mark.parametrize("by_clusters", [False, True])
+def test_a_search_that_starts_among_frequent_words(by_clusters, shards, blocks_of_16, monkeypatch):
     monkeypatch.setattr(starting, "_MANY", 30)
+    if by_clusters:
+        monkeypatch.setattr(clustered, "_RARE", 0.5)
+        monkeypatch.setattr(clustered, "_MOST_WORK", 1.0)
     with cluster(2, False) as client:
         same(fit(model("map"), shards, client), model("map").fit(sum(shards)))
 

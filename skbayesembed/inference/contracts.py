@@ -75,7 +75,8 @@ class Preconditioned(Protocol):
     """Offered beside `LogDensity` by models that know most of their curvature.
 
     The search for the mode is then faster by far. ``logp_and_grad`` takes a keyword ``run``, too,
-    as `surface` does.
+    as `surface` does. An attribute ``precisions``, where there is one, has the types in which the
+    search goes on, instead of single and then double precision.
     """
 
     def surface(self, theta: np.ndarray, dtype: type, run: Run) -> Surface:

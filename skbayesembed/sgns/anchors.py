@@ -14,7 +14,7 @@ from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
 from .exchange import Components, find_best_mode
 from .model import SGNSModel, numerical_rank, pivot_contexts
-from .starting import is_near, search_start
+from .starting import Stopped, is_near, search_start
 
 
 @dataclass
@@ -75,19 +75,20 @@ def fit_mode(estimator, problem):
     model = problem.model
     rng = np.random.default_rng(problem.mode_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        limits = {"max_iter": estimator.max_iter, "tol": estimator.tol}
-        start = search_start(model, rng, run, **limits)
-        theta, facts = find_best_mode(
-            Components(model),
-            model.pack(start),
-            rng,
-            **limits,
-            verbose=estimator.verbose,
-            warn=estimator.solver == "map",
-            keep=estimator.solver == "map",
-            near=is_near(model),
-            run=run,
-        )
+        keep = estimator.solver == "map"
+        limits = {"max_iter": estimator.max_iter, "tol": estimator.tol, "keep": keep, "run": run}
+        try:
+            theta, facts = find_best_mode(
+                Components(model),
+                model.pack(search_start(model, rng, **limits)),
+                rng,
+                **limits,
+                verbose=estimator.verbose,
+                warn=estimator.solver == "map",
+                near=is_near(model),
+            )
+        except Stopped as stopped:
+            theta, facts = stopped.theta, stopped.facts
     arrays = model.unpack(theta)
     if model.prior.rotates:
         turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))

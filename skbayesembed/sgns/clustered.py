@@ -18,6 +18,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from ..inference.threads import serial
 from .data import cut_rows, table_rows
 from .model import SGNSModel
 from .residuals import EXPECTED, SPARSE, Products, Residuals
@@ -25,7 +26,7 @@ from .surface import SGNSSurface
 
 # Share of the expected negative observations that pairs of rare words have, and of all pairs that
 # are left one by one at most: with more, it does not pay.
-_RARE, _MOST_WORK = 0.05, 0.4
+_RARE, _MOST_WORK = 0.05, 0.3
 _CLUSTERS, _ITERATIONS = 16, 20
 # Points of quadratures; the least variance of logits, below which slopes would be rounding.
 _POINTS, _LEAST_VARIANCE = 7, 1e-4
@@ -72,7 +73,7 @@ class ClusteredModel(SGNSModel):
         super().__init__(model.pairs, model.n_components, model.prior)
         self._residuals = ClusteredResiduals(model.pairs, frequent, alpha, run)
 
-    def logp_and_grad(self, theta, out, tau=None, run=None):
+    def logp_and_grad(self, theta, out, tau=None, run=serial):
         """As of `SGNSModel`."""
         surface = self.surface(theta, np.float32, run)
         value, gradient = surface.value_and_gradient()

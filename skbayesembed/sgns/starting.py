@@ -24,11 +24,28 @@ _STEPS, _FIRST = 2, 0.7
 _LOOSER = 3.0
 
 
-def search_start(model, rng, run, **limits):
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C in a search that ends near the mode.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n_parameters,)
+        Where the search was.
+    facts : dict
+        As of `find_mode`.
+    """
+
+    def __init__(self, theta, facts):
+        super().__init__()
+        self.theta, self.facts = theta, facts
+
+
+def search_start(model, rng, run, keep=False, **limits):
     """As `spectral_start`; from a search among the most frequent words where there are many.
 
     Components that have to be exchanged for others are exchanged among these, where it costs
-    little. The other words follow by steps of Newton's method with all contexts alike.
+    little. The other words follow by steps of Newton's method with all contexts alike, and then,
+    where it pays, by a search of all words that has the rare ones in clusters (`clustered`).
 
     Parameters
     ----------
@@ -36,8 +53,15 @@ def search_start(model, rng, run, **limits):
     rng : numpy.random.Generator
     run : callable
         Maps a function over blocks of rows.
+    keep : bool
+        Whether Ctrl-C in the last of these searches keeps its point.
     **limits
-        ``tol`` and ``max_iter`` of `find_mode`, for the search among the frequent words.
+        ``tol`` and ``max_iter`` of `find_mode`, for each search.
+
+    Raises
+    ------
+    Stopped
+        Where ``keep`` and interrupted.
     """
     if not _separable(model):
         return spectral_start(model, rng, run)
@@ -53,7 +77,7 @@ def search_start(model, rng, run, **limits):
     vectors = np.zeros((2, model.n_words, k), np.float32)
     vectors[:, frequent] = list(start.values())
     rho, alpha = _followed(model, vectors, frequent, run).astype(float)
-    return _by_clusters(model, {"rho": rho, "alpha": alpha}, run, limits)
+    return _by_clusters(model, {"rho": rho, "alpha": alpha}, run, keep, limits)
 
 
 def is_near(model):
@@ -61,14 +85,17 @@ def is_near(model):
     return _separable(model) and frequent_words(model.pairs) is not None
 
 
-def _by_clusters(model, start, run, limits):
+def _by_clusters(model, start, run, keep, limits):
     """The mode with rare words in clusters, from a start; the start where that does not pay."""
     frequent = frequent_words(model.pairs)
     if frequent is None:
         return start
     clustered = ClusteredModel(model, frequent, start["alpha"], run)
     limits = limits | {"tol": _LOOSER * limits["tol"]}
-    theta, _ = find_mode(clustered, model.pack(start), warn=False, run=run, **limits)
+    theta, facts = find_mode(clustered, model.pack(start), warn=False, keep=keep, run=run, **limits)
+    if facts["interrupted"]:
+        value, _ = model.surface(theta, np.float32, run).value_and_gradient()
+        raise Stopped(theta, facts | {"lp": float(value)})
     return model.unpack(theta)
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit
 
+from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import clustered, starting
+from skbayesembed.sgns import clustered, data, starting
 from skbayesembed.sgns.clustered import ClusteredModel, ClusteredResiduals, frequent_words
 from skbayesembed.sgns.data import ProductPairs
 from skbayesembed.sgns.model import SGNSModel
@@ -159,6 +160,37 @@ def test_a_search_ends_at_the_mode_in_few_steps(pairs, monkeypatch):
     far = find_mode(model, model.pack(usual), run=serial, **LIMITS)[1]
     assert near["lp"] == pytest.approx(far["lp"], rel=1e-8)
     assert near["n_iter"] < far["n_iter"]
+
+
+def test_ctrl_c_keeps_where_the_search_is(pairs, monkeypatch):
+    surface = ClusteredModel.surface
+
+    def interrupted(self, *arguments):
+        found, seen = surface(self, *arguments), []
+        evaluate = found.value_and_gradient
+
+        def value_and_gradient():
+            seen.append(1)
+            if len(seen) > 4:
+                raise KeyboardInterrupt
+            return evaluate()
+
+        found.value_and_gradient = value_and_gradient
+        return found
+
+    monkeypatch.setattr(ClusteredModel, "surface", interrupted)
+    monkeypatch.setattr(data, "TABLES_UPTO", 10)
+    with pytest.raises(KeyboardInterrupt):
+        start_of(pairs, serial, monkeypatch)
+    counts = PairCounts(pairs._whole, RankOne(*pairs.factors))
+    estimator = BayesianSGNS(K, solver="map", prior_precision=2.0, random_state=0)
+    with pytest.warns(RuntimeWarning, match="Interrupted: the point is that of . iterations"):
+        fitted = estimator.fit(counts)
+    attrs = fitted.posterior_.attrs
+    assert attrs["interrupted"] and not attrs["converged"]
+    theta = np.concatenate([fitted.rho_, fitted.alpha_]).ravel()
+    value = SGNSModel(pairs, K, 2.0).logp_and_grad(theta, np.empty(theta.size))
+    assert attrs["lp"] == pytest.approx(value, rel=1e-6)
 
 
 def test_threads_change_no_bit(pairs, monkeypatch):
