@@ -65,12 +65,13 @@ class Residuals:
 
     Attributes
     ----------
+    products : Products
     observations : list of two ndarray of shape (n_words,)
         Of each word, by side.
     """
 
     def __init__(self, pairs, run):
-        self._products = Products(*_steps(pairs), row_blocks(pairs), run)
+        self.products = Products(*_steps(pairs), row_blocks(pairs), run)
         self.observations = [pairs.observations(side) for side in (0, 1)]
 
     def gradient(self, x, y, out):
@@ -100,12 +101,12 @@ class Residuals:
 
     def _multiply(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
-        return self._products.residuals(x, y, z, u, rz, ru)
+        return self.products.residuals(x, y, z, u, rz, ru)
 
     def slopes(self, x, y, z, u):
         """``S z`` and ``S' u``, (n_words, n) each, of the slopes S of all pairs, in float32."""
         sz, su = np.empty_like(z), np.empty_like(u)
-        self._products.slopes(x, y, z, u, sz, su)
+        self.products.slopes(x, y, z, u, sz, su)
         return sz, su
 
 

@@ -20,8 +20,9 @@ from .spectral import spectral_start
 _MANY, _SHARE = 10_000, 0.3
 # Steps that bring the other words near; slopes fall on the first, from vectors of zero.
 _STEPS, _FIRST = 2, 0.7
-# Times ``tol``, to which a search goes whose density is off by more than that.
-_LOOSER = 3.0
+# Times ``tol``, to which a search by clusters goes, and what that is at least: what is left of its
+# gains is then the rounding of single precision (50,000 words), and its mode is off by more.
+_LOOSER, _LEAST_TOL = 3.0, 3e-8
 
 
 class Stopped(KeyboardInterrupt):
@@ -91,7 +92,7 @@ def _by_clusters(model, start, run, keep, limits):
     if frequent is None:
         return start
     clustered = ClusteredModel(model, frequent, start["alpha"], run)
-    limits = limits | {"tol": _LOOSER * limits["tol"]}
+    limits = limits | {"tol": max(_LOOSER * limits["tol"], _LEAST_TOL)}
     theta, facts = find_mode(clustered, model.pack(start), warn=False, keep=keep, run=run, **limits)
     if facts["interrupted"]:
         value, _ = model.surface(theta, np.float32, run).value_and_gradient()

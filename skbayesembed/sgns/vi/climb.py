@@ -115,7 +115,7 @@ class BoundSurface:
     def __init__(self, variational, q, run):
         self._variational, self._q, self._run = variational, q, run
         residuals = Residuals(variational.model.pairs, run)
-        self._held = residuals.held
+        self._held = residuals.products.held
         self._preconditioner = Preconditioner(variational.model.prior, residuals, np.float32)
         self.point = np.stack([*q.mean, *(np.log(c) for c in q.cov)]).astype(np.float32)
 
