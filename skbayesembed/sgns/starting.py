@@ -22,7 +22,7 @@ _MANY, _SHARE = 10_000, 0.3
 _STEPS, _FIRST = 2, 0.7
 # Times ``tol``, to which a search by clusters goes, and what that is at least: what is left of its
 # gains is then the rounding of single precision (50,000 words), and its mode is off by more.
-_LOOSER, _LEAST_TOL = 3.0, 3e-8
+_LOOSER, _LEAST_TOL = 3.0, 5e-8
 
 
 class Stopped(KeyboardInterrupt):
