@@ -103,7 +103,7 @@ def find_mode(
     """
     require(model, LogDensity, "map")
     if isinstance(model, Preconditioned):
-        theta, facts, allowed = _climb(model, start, max_iter, tol, run, keep, near)
+        theta, facts, allowed = _climb(model, start, max_iter, tol, run, near, keep)
     else:
         theta, facts, allowed = _minimize(model, start, max_iter, tol, keep)
     if facts["interrupted"]:
@@ -178,7 +178,7 @@ def _minimize(model, start, max_iter, tol, keep=False):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run, keep=False, near=False):
+def _climb(model, start, max_iter, tol, run, near=False, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
     model.logp_and_grad(start, gradient, run=run)
