@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from scipy import sparse
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
@@ -43,8 +44,7 @@ def frequent_words(pairs):
     ----------
     pairs : ProductPairs
     """
-    seen = sum(pairs.observations(side) for side in (0, 1))
-    order = np.argsort(-seen, kind="stable")
+    order = pairs.by_frequency()
     left, right = (np.cumsum(factor[order]) for factor in pairs.factors)
     rare = (1.0 - left / left[-1]) * (1.0 - right / right[-1])
     n_frequent = 1 + int(np.argmax(rare <= _RARE))
@@ -157,11 +157,10 @@ class _PositivePart(_Part):
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        n_cuts = -(-columns.size // _CONTEXTS)
-        self._tables = [
-            (first, last, _positive(_selected(table, rows, columns[first:last])))
-            for first, last in cut_rows(np.ones(columns.size), n_cuts)
-        ]
+        indptr, indices, positive, *_ = _selected(table, rows, columns)
+        whole = sparse.csr_array((positive, indices, indptr), (rows.size, columns.size))
+        cuts = cut_rows(np.ones(columns.size), -(-columns.size // _CONTEXTS))
+        self._tables = [(a, b, _positive(*_compressed(whole[:, a:b]))) for a, b in cuts]
         seen = sum(np.diff(own[0]) for *_, own in self._tables)
         cuts = cut_rows(seen + 1.0, _BLOCKS)
         steps = tuple(functools.partial(_by_columns, step) for step in SPARSE)
@@ -171,9 +170,8 @@ class _PositivePart(_Part):
         return [(first, last, table_rows(own, start, stop)) for first, last, own in self._tables]
 
 
-def _positive(table):
+def _positive(indptr, indices, positive):
     """Counts n+ whose likelihood is that of n+ observations, all of them positive."""
-    indptr, indices, positive, *_ = table
     return indptr, indices, positive, np.float32(0.5) * positive
 
 
@@ -194,22 +192,13 @@ def _by_columns(step, block, x, y, z, u):
 def _selected(table, rows, columns):
     """Some rows and columns, ascending, of a table of `ProductPairs`."""
     indptr, indices, positive, left, right = table
-    place = np.full(right.size, -1, np.int32)
-    place[columns] = np.arange(columns.size, dtype=np.int32)
-    kept, counts, n = [], [], np.zeros(rows.size, np.int64)
-    # a run of rows at a time, so that no copy of the whole is made
-    for first, last in cut_rows(np.diff(indptr)[rows] + 1.0, 64):
-        lengths = np.diff(indptr)[rows[first:last]]
-        starts = np.repeat(indptr[rows[first:last]] - np.cumsum(lengths) + lengths, lengths)
-        entries = starts + np.arange(starts.size)
-        found = place[indices[entries]]
-        mine = found >= 0
-        kept.append(found[mine])
-        counts.append(positive[entries[mine]])
-        owner = np.repeat(np.arange(last - first), lengths)[mine]
-        n[first:last] = np.bincount(owner, minlength=last - first)
-    ends = np.concatenate([[0], np.cumsum(n)])
-    return ends, np.concatenate(kept), np.concatenate(counts), left[rows], right[columns]
+    whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
+    return *_compressed(whole[rows][:, columns]), left[rows], right[columns]
+
+
+def _compressed(counts):
+    """A csr_array as kernels take it."""
+    return counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data
 
 
 class _Moments(NamedTuple):

@@ -111,6 +111,11 @@ class PairTable:
         n_blocks = int(np.clip(np.ceil(cost / 2e8), 1, most))
         return [cut_rows(self.row_work(side) + 1.0, n_blocks) for side in (0, 1)]
 
+    def by_frequency(self):
+        """Words in the order of their observations as targets and contexts, most first."""
+        seen = sum(self.observations(side) for side in (0, 1))
+        return np.argsort(-seen, kind="stable")
+
     def curvature_sums(self):
         """Two float32 arrays of zeros, one number a pair, in the order of side 0."""
         return np.zeros_like(self.n[0], np.float32), np.zeros_like(self.n[0], np.float32)

@@ -136,7 +136,7 @@ class Preconditioner:
         along, across, scale = self._factors
 
         def look(i):
-            white[i] = (x[i] @ self._maps[i]) * self._roots[i]
+            white[i] = self._white_side(x, i)
             inside[i] = self._soft[i].T @ white[i]
             moved[i] = self._spans[i].T @ white[i]
 
@@ -170,7 +170,10 @@ class Preconditioner:
         return out
 
     def _white(self, x):
-        return [(x[i] @ self._maps[i]) * self._roots[i] for i in (0, 1)]
+        return [self._white_side(x, i) for i in (0, 1)]
+
+    def _white_side(self, x, i):
+        return (x[i] @ self._maps[i]) * self._roots[i]
 
     def _cast(self, arrays):
         return [np.ascontiguousarray(array, dtype=self._dtype) for array in arrays]

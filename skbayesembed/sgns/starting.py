@@ -66,9 +66,8 @@ def search_start(model, rng, run, keep=False, **limits):
     """
     if not _separable(model):
         return spectral_start(model, rng, run)
-    seen = sum(model.pairs.observations(side) for side in (0, 1))
     n_frequent = int(_SHARE * model.n_words)
-    frequent = np.sort(np.argsort(-seen, kind="stable")[:n_frequent])
+    frequent = np.sort(model.pairs.by_frequency()[:n_frequent])
     k = model.n_components
     part = SGNSModel(model.pairs.among(frequent), k, Prior(n_frequent, k, model.prior.tau[0]))
     start = search_start(part, rng, run, **limits)
