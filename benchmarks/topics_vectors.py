@@ -93,8 +93,8 @@ def parts_of(seed, n_documents, data="20ng", common=1.0):
 def fitted(name, counts, vectors, k, seed, options):
     """`GaussianLDA` with the settings of a name."""
     model = GaussianLDA(
-        k, embedding=vectors, min_count=1, random_state=seed, chains=1, draws=options.draws,
-        warmup=options.warmup, **OURS[name],
+        k, embedding=vectors, min_count=1, random_state=seed, chains=options.chains,
+        draws=options.draws, warmup=options.warmup, **OURS[name],
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -311,6 +311,7 @@ def main():
     parser.add_argument("--documents", nargs="+", type=int, default=[0, 500], help="0 is all")
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--warmup", type=int, default=50)
+    parser.add_argument("--chains", type=int, default=1)
     run(parser.parse_args(), "topics_vectors.jsonl", PARTS, items, page)
 
 

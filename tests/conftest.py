@@ -41,6 +41,25 @@ def pytest_configure(config):
         shift_seeds(offset)
 
 
+# Two workers begin with one half of the tests each. Rooms whose tests compile the same kernels are
+# in the same half, so that few are compiled by both at once; what needs those of all comes last.
+ORDER = (
+    "sgns", "dynamic", "inference", "statistical", "numeric", "regression", "corpus", "posterior",
+    "senses", "topics", "plotting", "datasets", "metrics", "common", "io", "calibration", "fuzz",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(config, items):
+    places = {room: place for place, room in enumerate(ORDER)}
+    tests = config.rootpath / "tests"
+
+    def place(item):
+        room = item.path.relative_to(tests).parts[0] if tests in item.path.parents else None
+        return places.get(room, len(places))
+
+    items.sort(key=place)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     return (yield from skipping())

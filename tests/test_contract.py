@@ -83,18 +83,19 @@ def drift_case(estimator):
 
 def cases():
     vectors = ("rho", "alpha")
-    static = BayesianSGNS(2, **SHORT)
+    # chosen in two cases, which takes as long as a fit
+    static = BayesianSGNS(2, prior_precision=1.0, **SHORT)
     for name, options in {
         "metropolis": {"solver": "gibbs", "kernel": "metropolis"},
         "polya-gamma": {"solver": "gibbs", "kernel": "polya-gamma"},
         "free": {"solver": "gibbs", "anchors": None},
         "learned": {"solver": "gibbs", "prior_precision": "learned"},
         "hmc": {"solver": "hmc"},
-        "vi": {"solver": "vi"},
+        "vi": {"solver": "vi", "prior_precision": "auto"},
         "vi-diag": {"solver": "vi", "covariance": "diag", "biases": True},
         "vi-online": {"solver": "vi", "learning_method": "online"},
         "laplace": {"solver": "laplace"},
-        "map": {"solver": "map"},
+        "map": {"solver": "map", "prior_precision": "auto"},
     }.items():
         estimator = clone(static).set_params(**options)
         yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors, documents=DOCUMENTS)
@@ -119,6 +120,8 @@ def cases():
             f"senses-{solver}",
             Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts),
         )
+    # modes are searched and weighed as in those above
+    senses = clone(senses).set_params(n_starts=1)
     units = SENSES.times * 4 + np.arange(60) % 3
     of_works = covariates | {"units": units}
     draws = ("prevalence", "unit_effects", "unit_sd")

@@ -30,8 +30,11 @@ from .surface import SGNSSurface
 # are left one by one at most: with more, it does not pay.
 _RARE, _MOST_WORK = 0.05, 0.3
 _CLUSTERS, _ITERATIONS = 16, 20
-# Points of quadratures; the least variance of logits, below which slopes would be rounding.
-_POINTS, _LEAST_VARIANCE = 7, 1e-4
+# The quadrature of expectations of normal logits, and the least variance of those, below which
+# slopes would be rounding.
+_NODES, _WEIGHTS = (values.astype(np.float32) for values in hermegauss(7))
+_WEIGHTS /= _WEIGHTS.sum()
+_LEAST_VARIANCE = 1e-4
 # Runs of rows, each with its own sums over contexts, and contexts whose vectors fit in a cache:
 # pairs take a fourth of the time then (45,000 words).
 _BLOCKS, _CONTEXTS = 8, 3000
@@ -314,13 +317,11 @@ class _Clusters:
 
 def _normal_logistic(x, mean, covariance):
     """E log(1 + e^T), E sigma(T) and E sigma'(T), of ``T ~ N(x . mean, x' covariance x)``."""
-    points, weights = (values.astype(np.float32) for values in hermegauss(_POINTS))
-    weights /= weights.sum()
     middle = x @ mean
     spread = np.einsum("ij,ij->i", x @ covariance, x)
     np.sqrt(np.maximum(spread, np.float32(_LEAST_VARIANCE)), out=spread)
     found = np.zeros((3, len(x)), x.dtype)
-    for point, weight in zip(points, weights, strict=True):
+    for point, weight in zip(_NODES, _WEIGHTS, strict=True):
         t = middle + point * spread
         e = np.exp(-np.abs(t))
         sigma = np.where(t >= 0.0, np.float32(1.0), e)

@@ -126,7 +126,8 @@ def test_every_block_has_a_stream_of_its_own(sampling, name):
     assert len(handed) == (2 if name == "topics" else 4)
 
 
-def test_prior_draws_of_the_suite_are_those_of_the_package():
+@pytest.mark.parametrize("n", [1500, pytest.param(8000, marks=pytest.mark.slow)])
+def test_prior_draws_of_the_suite_are_those_of_the_package(n):
     """Two ways to write the priors of the sense models have the same moments."""
     for name in ("DiSCSenseModel", "DiSCSenseModel, GASC"):
         model, rng = MODELS[name], np.random.default_rng(7)
@@ -137,9 +138,9 @@ def test_prior_draws_of_the_suite_are_those_of_the_package():
             sparse.csr_array(data.counts), data.periods, data.genres, n_periods=2, n_genres=2
         )
         prior = SenseModel(snippets, 2, ModelPrior(kind=kind))
-        drawn = [prior.draw_prior(rng)["phi" if kind == "disc" else "psi"] for _ in range(4000)]
+        drawn = [prior.draw_prior(rng)["phi" if kind == "disc" else "psi"] for _ in range(n)]
         ours = arrays["phi" if kind == "disc" else "psi"]
         theirs = np.array(drawn)
         # variances of correlated normal variables, within five relative errors of sqrt(2 / n)
         ratio = np.log(ours.var(axis=0) / theirs.var(axis=0))
-        assert np.abs(ratio).max() < 5 * np.sqrt(2 / 4000 + 2 / 20_000)
+        assert np.abs(ratio).max() < 5 * np.sqrt(2 / n + 2 / 20_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -57,27 +59,36 @@ def _z(samples, expected):
     return (samples.mean(axis=0) - expected) / error
 
 
+WINDOWS = [
+    ({"window": 3}, lambda d, n: max(0, 1 - (d - 1) / 3)),
+    ({"window": 4, "window_weights": "uniform"}, lambda d, n: float(d <= 4)),
+    ({"window": None}, lambda d, n: 1 / (n - 1)),
+]
+ALL_PAIRS = [
+    ({"window": 1000, "window_weights": "uniform"}, lambda d, n: 1.0),
+    ({"window": None, "pair_weights": "pairs"}, lambda d, n: 1.0),
+]
+BURSTS = {**SMALL, "stay": 0.8, "word_concentration": 4.0}
+
+
+@cache
+def _bursts(n_documents):
+    """Documents and probabilities of words, whatever the windows."""
+    simulation = make_text(n_documents, **BURSTS, random_state=3)
+    return _ids(simulation), simulation.word_proba
+
+
 @pytest.mark.parametrize(
-    ("options", "weight"),
-    [
-        ({"window": 3}, lambda d, n: max(0, 1 - (d - 1) / 3)),
-        ({"window": 4, "window_weights": "uniform"}, lambda d, n: float(d <= 4)),
-        pytest.param(
-            {"window": 1000, "window_weights": "uniform"}, lambda d, n: 1.0, marks=pytest.mark.slow
-        ),
-        ({"window": None}, lambda d, n: 1 / (n - 1)),
-        pytest.param(
-            {"window": None, "pair_weights": "pairs"}, lambda d, n: 1.0, marks=pytest.mark.slow
-        ),
-    ],
+    ("n_documents", "options", "weight"),
+    [(4_000, *case) for case in WINDOWS]
+    + [pytest.param(8_000, *case, marks=pytest.mark.slow) for case in WINDOWS + ALL_PAIRS],
 )
-def test_expected_counts(options, weight):
-    """Means over 8,000 documents against expected counts, in the means' own standard errors."""
-    options = {**SMALL, **options, "stay": 0.8, "word_concentration": 4.0}
-    simulation = make_text(8000, **options, random_state=3)
-    phi = simulation.word_proba
-    samples = _answers(np.array([_pairs(x, 8, weight) for x in _ids(simulation)]), phi)
-    assert np.all(np.abs(_z(samples, _answers(simulation.positive, phi))) < MOST)
+def test_expected_counts(n_documents, options, weight):
+    """Means over documents against expected counts, in the means' own standard errors."""
+    texts, phi = _bursts(n_documents)
+    options = {**BURSTS, **options}
+    samples = _answers(np.array([_pairs(x, 8, weight) for x in texts]), phi)
+    assert np.all(np.abs(_z(samples, _answers(make_text(2, **options).positive, phi))) < MOST)
     # each part of the source matters to what is expected
     for other in ({"stay": 0.0}, {"word_concentration": None}, {"topic_concentration": 1e6}):
         wrong = make_text(2, **{**options, **other}).positive
@@ -111,7 +122,7 @@ def test_tokens_once_is_the_mean_length():
 
 def test_lengths():
     simulation = make_text(
-        4000, n_words=3, n_components=None, mean_length=40.0, length_shape=3.0, random_state=0
+        2000, n_words=3, n_components=None, mean_length=40.0, length_shape=3.0, random_state=0
     )
     length = np.array([len(text) for text in simulation.texts], dtype=float)
     assert length.min() >= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import warnings
 
@@ -52,7 +53,9 @@ def make(**parameters):
     return DynamicSGNS(K, **options | parameters)
 
 
+@functools.cache
 def fit(**parameters):
+    """A fit that no test changes."""
     with warnings.catch_warnings():
         for message in ("The chains", "The sampler", "The coordinates", "The bound"):
             warnings.filterwarnings("ignore", message)
@@ -72,7 +75,7 @@ def fitted(request):
 
 @pytest.fixture(scope="module")
 def mode():
-    return fit()
+    return fit(solver="map")
 
 
 @pytest.fixture

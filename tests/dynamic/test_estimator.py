@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import pickle
 
@@ -136,8 +137,7 @@ def test_everything_downstream_works(fitted, name, data):
     assert len(fitted.most_similar(0, 4, period=3)) == 4
     assert len(fitted.most_changed(5)) == 5
     documents = [["x0", "x1", "x1"]]
-    again = clone(fitted).set_params(features="mean_std", draws=5, warmup=2)
-    again.fit(data.pairs, times=data.times)
+    again = copy.copy(fitted).set_params(features="mean_std")
     features = again.transform(documents, times=[3])
     assert features.shape == (1, 2 * K)
     assert np.all(features[:, K:] == 0) == (name == "map")
@@ -413,7 +413,7 @@ def test_pipeline_as_features():
 def test_grid_search_without_routing():
     """Times are cut with the folds for fit; score gets none and averages over periods."""
     cv = KFold(2, shuffle=True, random_state=0)
-    search = GridSearchCV(make(draws=5, warmup=5), {"window": [2, 4]}, cv=cv, error_score="raise")
+    search = GridSearchCV(make(draws=5, warmup=5), {"window": [2]}, cv=cv, error_score="raise")
     search.fit(TEXTS, times=TIMES)
     train, test = next(cv.split(TEXTS))
     by_hand = make(draws=5, warmup=5, window=2)
@@ -428,14 +428,14 @@ def test_grid_search_with_routing():
     with config_context(enable_metadata_routing=True):
         cv = KFold(2, shuffle=True, random_state=0)
         model = make(draws=5, warmup=5)
-        search = GridSearchCV(model, {"window": [2, 4]}, cv=cv, error_score="raise")
+        search = GridSearchCV(model, {"window": [4]}, cv=cv, error_score="raise")
         search.fit(TEXTS, times=TIMES)
         train, test = next(cv.split(TEXTS))
         by_hand = clone(model).set_params(window=4)
         by_hand.fit([TEXTS[i] for i in train], times=TIMES[train])
         held_out = [TEXTS[i] for i in test]
         expected = by_hand.score(held_out, times=TIMES[test])
-        assert search.cv_results_["split0_test_score"][1] == expected
+        assert search.cv_results_["split0_test_score"][0] == expected
         assert expected != by_hand.score(held_out)
 
 

@@ -18,7 +18,7 @@ TEXTS[7] = [*TEXTS[7], "once", "once"]
 READ = [["w00", "w01"], ["w00", "w01"], ["w00", "w01"], ["w00", "w01"], ["once", "w03"]]
 # in a period, again, between two, after the last
 AT = [1900, 1900, 1901, 1908, 1902]
-N = 4000
+N = 2000
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains have not mixed"),
     pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much"),
@@ -47,7 +47,7 @@ def model(request):
 def test_moments_are_those_of_transform(model, times):
     draws = model.sample_transform(READ, N, times=times)
     mean, sd = np.split(model.transform(READ, times=times), 2, axis=1)
-    # five standard errors of 4,000 draws, and as much of the fewer that ``transform`` may read:
+    # five standard errors of 2,000 draws, and as much of the fewer that ``transform`` may read:
     # 100 where draws of an approximation are made anew
     fewest = 100 if model.draws == 10 else N
     error = 5 * np.sqrt(1 / N + (fewest < N) / fewest)

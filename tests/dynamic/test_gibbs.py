@@ -137,7 +137,8 @@ def test_more_periods_in_the_prior_than_in_the_counts(data):
         DynamicModel.of_counts(data.pairs, K, DriftPrior([1.0]), np.random.default_rng(0))
 
 
-def test_empty_periods_change_nothing_but_themselves():
+@pytest.mark.parametrize("n_draws", [500, pytest.param(2000, marks=pytest.mark.slow)])
+def test_empty_periods_change_nothing_but_themselves(sampling, n_draws):
     """A period without data put in between: the others keep their posterior means."""
     full = make_dynamic_sgns(4, 1, 2, 300, times=[0, 5], diffusion=0.1, random_state=5)
     wide = make_dynamic_sgns(
@@ -148,12 +149,11 @@ def test_empty_periods_change_nothing_but_themselves():
     for data, kept in ((full, [0, 1]), (wide, [0, 2])):
         prior = DriftPrior(np.diff(data.times), 1.0, 0.1)
         model = DynamicModel.of_counts(data.pairs, 1, prior, np.random.default_rng(0))
-        result = run(DynamicConditionals(model, MONITORED[:1]), 2000, 100, chains=2)
+        result = run(DynamicConditionals(model, MONITORED[:1]), n_draws, 100, chains=2)
         logit = (result.draws["rho"] @ np.swapaxes(result.draws["alpha"], -1, -2))[:, :, kept]
-        p = expit(logit).reshape(4, 1000, -1)
-        batches = p.reshape(40, 100, -1).mean(axis=1)
+        p = expit(logit).reshape(2, n_draws, -1)
         found.append(p.mean(axis=(0, 1)))
-        errors.append(batches.var(axis=0, ddof=1) / 40)
-    # 32 probabilities, standard errors from batches of 100 draws
+        errors.append(p.var(axis=(0, 1)) / [sampling.ess(x) for x in np.moveaxis(p, -1, 0)])
+    # 32 probabilities, standard errors from effective sample sizes
     z = (found[0] - found[1]) / np.sqrt(errors[0] + errors[1])
     assert np.abs(z).max() < 4.5

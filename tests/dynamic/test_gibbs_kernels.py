@@ -89,7 +89,7 @@ def test_draws_against_the_dense_twin(problem, side):
 
 def test_draws_have_the_mean_and_the_covariance(problem):
     pairs, x, y, omega = problem
-    n, w, rng = 20_000, 1, np.random.default_rng(6)
+    n, w, rng = 6000, 1, np.random.default_rng(6)
     draws, out = np.empty((n, T * K)), x.copy()
     for i in range(n):
         draw(pairs, 0, w, w + 1, omega, y, rng, out)

@@ -20,6 +20,24 @@ from skbayesembed.inference.records import Settings
 V, T, EMPTY = 12, 4, 2
 ESTIMATOR = SimpleNamespace(solver="laplace", max_iter=500, tol=1e-6, verbose=0, n_jobs=1)
 METHODS = pytest.mark.parametrize("method", ["blocks", "krylov"])
+# full rank; two of four components gone, which two others may turn into; a mode of zero
+MODES = {
+    "full": (2, 2.0, 1500, 2, 1),
+    "partial": (4, 10.0, 600, 2, 5),
+    "zero": (3, 60.0, 600, 0, 0),
+}
+
+
+def of_modes(methods, names, quick):
+    """All methods at all modes, those that are not quick slowly."""
+    return [
+        pytest.param(
+            method, *MODES[name], id=f"{name}-{method}",
+            marks=() if (method, name) in quick else pytest.mark.slow,
+        )
+        for method in methods
+        for name in names
+    ]  # fmt: skip
 
 
 def build(k, precision, n_pairs):
@@ -73,12 +91,13 @@ def exact_covariance(gaussian, density):
     return root.reshape(n, n).T @ root.reshape(n, n)
 
 
-@METHODS
 @pytest.mark.parametrize(
-    ("k", "precision", "n_pairs", "rank", "null"),
-    # full rank; two of four components gone, which two others may turn into; a mode of zero
-    [(2, 2.0, 1500, 2, 1), (4, 10.0, 600, 2, 5), (3, 60.0, 600, 0, 0)],
-    ids=["full", "partial", "zero"],
+    ("method", "k", "precision", "n_pairs", "rank", "null"),
+    of_modes(
+        ["blocks", "krylov"],
+        MODES,
+        {*(("blocks", name) for name in MODES), ("krylov", "partial")},
+    ),
 )
 def test_covariance_is_the_pseudo_inverse(method, k, precision, n_pairs, rank, null):
     density, vectors = at_mode(build(k, precision, n_pairs))
@@ -91,14 +110,19 @@ def test_covariance_is_the_pseudo_inverse(method, k, precision, n_pairs, rank, n
     assert np.abs(covariance - expected).max() < tolerance * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("method", ["blocks", "krylov", "rough"])
 @pytest.mark.parametrize(
-    ("k", "precision", "n_pairs", "null"), [(2, 2.0, 1500, 1), (4, 10.0, 600, 5)]
+    ("method", "k", "precision", "n_pairs", "rank", "null"),
+    of_modes(
+        ["blocks", "krylov", "rough"],
+        ["full", "partial"],
+        {("blocks", "full"), ("krylov", "partial"), ("rough", "full")},
+    ),
 )
-def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs, null):
+def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs, rank, null):
     """Right-hand sides that are at right angles to the orbit, as influences are, or not."""
     density, vectors = at_mode(build(k, precision, n_pairs))
     found = DynamicLaplace(density, vectors, method)
+    assert found.rank == rank
     expected = pseudo_inverse(dense_hessian(density, found.vectors), null)
     rows = np.random.default_rng(0).standard_normal((3, *density.shape))
     before = rows.copy()
@@ -123,7 +147,7 @@ def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs
 @METHODS
 def test_draws(method):
     density, vectors = at_mode(build(2, 2.0, 1500))
-    found, n = DynamicLaplace(density, vectors, method), {"blocks": 2000, "krylov": 500}[method]
+    found, n = DynamicLaplace(density, vectors, method), {"blocks": 2000, "krylov": 200}[method]
     draws = found.sample(n, np.random.default_rng(1))
     x = np.stack([draws["rho"], draws["alpha"]], axis=2).reshape(n, -1)
     expected = pseudo_inverse(dense_hessian(density, found.vectors), 1)
@@ -196,7 +220,7 @@ def test_newton_leaves_a_saddle():
 def test_a_run(method, monkeypatch):
     problem = SimpleNamespace(model=build(2, 2.0, 1500))
     monkeypatch.setattr(laplace, "choose_method", lambda density: method)
-    settings = Settings(30, 0)
+    settings = Settings(12, 0)
 
     def run(settings, **changed):
         estimator = SimpleNamespace(**{**vars(ESTIMATOR), **changed})
@@ -204,16 +228,16 @@ def test_a_run(method, monkeypatch):
 
     result = run(settings)
     draws, facts = result.draws, result.facts
-    assert draws["rho"].shape == draws["alpha"].shape == (1, 30, T, V, 2)
+    assert draws["rho"].shape == draws["alpha"].shape == (1, 12, T, V, 2)
     assert (facts["method"], facts["rank"], facts["null_directions"]) == (method, 2, 1)
     assert facts["converged"]
     assert result.approximation.mean["rho"].shape == (T, V, 2)
     np.testing.assert_array_equal(run(settings, n_jobs=2).draws["rho"], draws["rho"])
     # fewer whole draws, rows of all, moments over all
     rows = {"rho": (slice(None), np.array([4, 1]))}
-    settings = Settings(30, 0, stride=10, moments=True, rows=rows, covariance=False)
+    settings = Settings(12, 0, stride=4, moments=True, rows=rows, covariance=False)
     thin = run(settings)
-    np.testing.assert_array_equal(thin.draws["rho"], draws["rho"][:, ::10])
+    np.testing.assert_array_equal(thin.draws["rho"], draws["rho"][:, ::4])
     np.testing.assert_array_equal(thin.draws["rho_rows"], draws["rho"][:, :, :, [4, 1]])
 
 

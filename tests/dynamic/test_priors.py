@@ -54,14 +54,21 @@ def test_log_density_from_statistics():
         np.testing.assert_allclose(ours, dense(diffusion) - dense(0.3), rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [0, pytest.param(6, marks=pytest.mark.slow), 400])
-def test_learned_diffusion_against_a_grid(sampling, n):
+@pytest.mark.parametrize(
+    ("n", "n_draws"),
+    [
+        (0, 3000),
+        (400, 3000),
+        *(pytest.param(n, 8000, marks=pytest.mark.slow) for n in (0, 6, 400)),
+    ],
+)
+def test_learned_diffusion_against_a_grid(sampling, n, n_draws):
     """Moments of the logarithm; without trajectories, those of the inverse-Gamma prior."""
     prior = DriftPrior(GAPS, 1.0, "learned", (3.0, 0.6))
     rng = np.random.default_rng(n)
     sums, count = prior.statistics(prior.sample(rng, (n,), 0.2))
     assert count == n
-    grid = np.linspace(-9, 9, 20_001)
+    grid = np.linspace(-9, 9, 2001)
     weight = -3.0 * grid - 0.6 * np.exp(-grid)
     weight += [prior.log_density(d, sums, n) for d in np.exp(grid)]
     weight = np.exp(weight - weight.max())
@@ -69,7 +76,7 @@ def test_learned_diffusion_against_a_grid(sampling, n):
     mean = weight @ grid
     deviation = np.sqrt(weight @ (grid - mean) ** 2)
 
-    diffusion, draws = prior.diffusion, np.empty(8000)
+    diffusion, draws = prior.diffusion, np.empty(n_draws)
     for i in range(100 + draws.size):
         diffusion = prior.draw_diffusion(diffusion, sums, n, rng)
         if i >= 100:

@@ -39,19 +39,22 @@ def error(model, sim):
     return np.sqrt(np.mean((proba(model) - truth) ** 2))
 
 
-def test_period_by_period_is_the_fit_by_filtering(sim):
-    whole = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
+@pytest.fixture(scope="module")
+def filtered(sim):
+    return estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
+
+
+def test_period_by_period_is_the_fit_by_filtering(sim, filtered):
     parts = estimator()
     for batch in ([0, 1], [2], [3, 4]):
         parts.partial_fit([sim.pairs[i] for i in batch], times=sim.times[batch])
     # the random starts differ, and with them the frame
-    np.testing.assert_allclose(proba(parts), proba(whole), atol=0.01)
+    np.testing.assert_allclose(proba(parts), proba(filtered), atol=0.01)
     assert parts.n_iter_ > 0 and parts.periods_.n_periods == 5
-    np.testing.assert_allclose(parts.observed_, whole.observed_)
+    np.testing.assert_allclose(parts.observed_, filtered.observed_)
 
 
-def test_filtering_is_near_batch(sim):
-    filtered = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
+def test_filtering_is_near_batch(sim, filtered):
     batch = estimator().fit(sim.pairs, times=sim.times)
     assert error(filtered, sim) < 1.1 * error(batch, sim)
 
@@ -229,7 +232,9 @@ def texts_of(rng, n_topics, words):
 OPTIONS = {"n_components": 4, "window": 3, "min_count": 1, "diffusion": 0.2, "draws": 200}
 
 
-@pytest.mark.parametrize("seed", [104, 107, 108])
+@pytest.mark.parametrize(
+    "seed", [104, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (107, 108))]
+)
 def test_structure_that_comes_later_is_found(seed):
     """Predicted means are a saddle: components that the first period prunes are zero."""
     rng, words = np.random.default_rng(seed), [f"w{i:02d}" for i in range(20)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pickle
 
 import numpy as np
@@ -35,6 +36,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The sampler hardly moved"),
     pytest.mark.filterwarnings("ignore:The coordinates of target vectors"),
     pytest.mark.filterwarnings("ignore:The bound still rose"),
+    pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much"),
 ]
 
 V, K = 12, 2
@@ -104,11 +106,17 @@ def gradient(model, X, weights, x, **more):
     return out
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("options", [
-    {}, {"window": 2, "negative": 3, "ns_exponent": 0.5, "window_weights": "uniform"},
-    {"X": "matrix"}, {"X": "matrix", "pair_weights": "pairs"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "weighted"),
+    [
+        pytest.param(options, weighted, marks=pytest.mark.slow if (i + weighted) % 2 else ())
+        for i, options in enumerate([
+            {}, {"window": 2, "negative": 3, "ns_exponent": 0.5, "window_weights": "uniform"},
+            {"X": "matrix"}, {"X": "matrix", "pair_weights": "pairs"},
+        ])
+        for weighted in (False, True)
+    ],
+)  # fmt: skip
 def test_influences_are_derivatives_of_the_recounted_gradient(matrix, options, weighted):
     """Of a unit with documents in several periods; negatives and noise are counted anew."""
     X = matrix if "X" in options else TEXTS
@@ -145,9 +153,10 @@ def test_a_unit_has_no_influence_where_it_has_no_documents():
         assert not each[unit, elsewhere].any() and each[unit, ~elsewhere].all()
 
 
-def given_pairs(seed=0):
+@functools.cache
+def given_pairs():
     """`PairCounts` of documents, each with negative pairs of its own."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     pairs = []
     for text in TEXTS:
         n = np.bincount([int(w[1:]) for w in text], minlength=V)
@@ -323,7 +332,7 @@ def test_every_solver_answers_with_the_same_widths(fitted, solver):
 def test_joint_draws_belong_together(fitted):
     """A change has the draws that the difference of two similarities has, far from one."""
     found = {
-        (a, b): fitted.similarity(a, b) for a in range(V) for b in range(a)
+        (a, b): fitted.similarity(a, b) for a in range(7) for b in range(a)
     }  # fmt: skip
     pair = min(found, key=lambda pair: np.max(found[pair].sd / (1 - found[pair].mean ** 2)))
     both, change = found[pair].draws, fitted.similarity_change(*pair).draws
@@ -510,7 +519,7 @@ def test_single_pair_counts_of_each_period_have_no_units():
 
 def test_partial_fit_has_no_units():
     model = make(solver="vi").fit(TEXTS, times=TIMES)
-    assert "sd_sampling" in model.similarity(0, 1)
+    assert model.posterior_.attrs["uncertainty"] == "documents"
     model.partial_fit(TEXTS, times=TIMES)
     assert model.posterior_.attrs["without_units"] == "partial_fit"
     assert "sd_sampling" not in model.similarity(0, 1)
@@ -563,8 +572,10 @@ def test_weights_are_repetitions(matrix, kind):
     np.testing.assert_allclose(first.n_units_, second.n_units_[words])
     a, b = first.words_[:2].tolist()
     one, two = first.similarity(a, b), second.similarity(a, b)
-    for name in ("mean", "n_units"):
-        np.testing.assert_allclose(one[name], two[name], rtol=1e-3)
+    np.testing.assert_allclose(one.mean, two.mean, rtol=1e-3)
+    # NaN beyond a limit, which rounding may decide
+    known = ~np.isnan(one.n_units + two.n_units)
+    np.testing.assert_allclose(one.n_units[known], two.n_units[known], rtol=1e-3)
     # the response is read off pairs of words at random, and words have another order
     responses = [model._sampling.response for model in (first, second)]
     np.testing.assert_allclose(*responses, rtol=0.05)
@@ -639,7 +650,7 @@ def test_units_arrive_without_routing():
     pipeline = make_pipeline(make())
     pipeline.fit(TEXTS, dynamicsgns__times=TIMES, dynamicsgns__units=SPEAKERS)
     assert seen_units(pipeline[-1]) == 14
-    search = GridSearchCV(make(), {"window": [2, 3]}, cv=KFold(2))
+    search = GridSearchCV(make(), {"window": [3]}, cv=KFold(2))
     search.fit(TEXTS, times=TIMES, units=SPEAKERS)
     assert seen_units(search.best_estimator_) == 14
 
@@ -649,7 +660,7 @@ def test_units_arrive_with_routing():
         pipeline = make_pipeline(make())
         pipeline.fit(TEXTS, times=TIMES, units=SPEAKERS)
         assert seen_units(pipeline[-1]) == 14
-        search = GridSearchCV(make(), {"window": [2, 3]}, cv=GroupKFold(2))
+        search = GridSearchCV(make(), {"window": [3]}, cv=GroupKFold(2))
         search.fit(TEXTS, times=TIMES, units=SPEAKERS, groups=SPEAKERS)
         assert seen_units(search.best_estimator_) == 14
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -12,20 +12,27 @@ PACKAGE = Path(skbayesembed.__file__).parent
 
 
 @cache
+def imports(source):
+    """Sources of the package that a source of it names."""
+    found = []
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = source.parents[node.level - 1]
+            module = folder.joinpath(*(node.module or "").split("."))
+            names = [module / alias.name for alias in node.names]
+            found += [p for n in (module, *names) if (p := n.with_suffix(".py")).is_file()]
+    return found
+
+
+@cache
 def imported(path):
-    """Sources of the package that a source of it imports, itself among them, by way of others."""
+    """Sources that a source imports, itself among them, by way of others."""
     found, todo = set(), [path]
     while todo:
         source = todo.pop()
-        if source in found:
-            continue
-        found.add(source)
-        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                folder = source.parents[node.level - 1]
-                module = folder.joinpath(*(node.module or "").split("."))
-                names = [module / alias.name for alias in node.names]
-                todo += [p for n in (module, *names) if (p := n.with_suffix(".py")).is_file()]
+        if source not in found:
+            found.add(source)
+            todo += imports(source)
     return found
 
 

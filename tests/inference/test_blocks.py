@@ -54,7 +54,13 @@ CASES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:.*rank.*:UserWarning")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "gibbs of lists" else ())
+        for name in CASES
+    ],
+)
 def test_copies_of_blocks_give_the_same_draws(name, shard, monkeypatch):
     monkeypatch.setattr(data, "_BLOCK_ROWS", 16)
     monkeypatch.setattr(data, "TABLES_UPTO", 10 if "product" in name else 2000)

@@ -406,7 +406,7 @@ def test_run_chains_takes_any_chain_function():
 # -- the real model ------------------------------------------------------------------------------
 
 
-LAYOUTS = {"dense": (100, 20_000), "sparse": (300, 8_000)}
+LAYOUTS = {"dense": (60, 8_000), "sparse": (60, 600)}
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])

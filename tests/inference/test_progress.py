@@ -157,7 +157,10 @@ def test_a_copy_reports_on_its_own_chain(clock, capsys):
 
 
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
-@pytest.mark.parametrize("verbose", [0, 1, True, False, np.int64(2)])
+@pytest.mark.parametrize("verbose", [
+    0, pytest.param(1, marks=pytest.mark.slow), True, pytest.param(False, marks=pytest.mark.slow),
+    np.int64(2),
+])  # fmt: skip
 def test_through_the_estimator(capsys, verbose):
     texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
     model = BayesianSGNS(

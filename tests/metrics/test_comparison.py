@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -195,14 +196,20 @@ def pairs():
     return make_sgns(n_words=12, n_components=2, n_pairs=30_000, random_state=0).pairs
 
 
-def fit(pairs, k, seed=0):
-    return BayesianSGNS(
-        k, solver="gibbs", draws=60, warmup=60, chains=2, random_state=seed, prior_precision=1.0
-    ).fit(pairs)
+@pytest.fixture(scope="module")
+def fit(pairs):
+    """Fits by their number of components and their seed."""
+
+    @cache
+    def fitted(k, seed=0):
+        options = {"draws": 60, "warmup": 60, "chains": 2, "prior_precision": 1.0}
+        return BayesianSGNS(k, solver="gibbs", random_state=seed, **options).fit(pairs)
+
+    return fitted
 
 
-def test_pairs_of_words(pairs):
-    models = {"one": fit(pairs, 1), "two": fit(pairs, 2)}
+def test_pairs_of_words(pairs, fit):
+    models = {"one": fit(1), "two": fit(2)}
     found = {name: model.loo(pairs) for name, model in models.items()}
     for one in found.values():
         assert one.elpd == pytest.approx(one.weight @ one.pointwise)
@@ -225,7 +232,7 @@ def test_snippets():
     found = {}
     for k in (2, 3):
         model = DiSCSenseModel(
-            k, solver="gibbs", draws=40, warmup=40, chains=2, n_starts=2, random_state=0
+            k, solver="gibbs", draws=20, warmup=10, chains=2, n_starts=2, random_state=0
         ).fit(data.counts, times=data.times)
         found[f"{k} senses"] = model.loo(data.counts, times=data.times)
         assert "pointwise" not in model.loo(data.counts, times=data.times, pointwise=False)
@@ -238,16 +245,16 @@ def test_snippets():
     assert table.se_difference[0] == 0 < table.se_difference[1]
 
 
-def test_refused(pairs):
+def test_refused(pairs, fit):
     with pytest.raises(ValueError, match="two or more names"):
         compare_models({"a": result([1, 2])})
     with pytest.raises(ValueError, match=r"'b' has no densities .* loo\(..., pointwise=True"):
         compare_models({"a": result([1, 2]), "b": Bunch(elpd=1.0, se=1.0)})
     with pytest.raises(ValueError, match="of the same observations"):
         compare_models({"a": result([1, 2]), "b": result([1, 2, 3])})
-    model = fit(pairs, 1)
+    model = fit(1)
     few = model.loo(pairs, pointwise=True, max_pairs=50)
     with pytest.raises(ValueError, match="of the same observations"):
-        compare_models({"a": few, "b": fit(pairs, 1, seed=1).loo(pairs, pointwise=True)})
+        compare_models({"a": few, "b": fit(1, seed=1).loo(pairs, pointwise=True)})
     with pytest.raises(ValueError, match="pointwise must be True or False, got 'yes'"):
         model.loo(pairs, pointwise="yes")

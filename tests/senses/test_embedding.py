@@ -22,7 +22,7 @@ pd = optional("pandas")
 
 N_WORDS = 30
 WORDS = [f"w{v}" for v in range(N_WORDS)]
-SHORT = {"draws": 20, "warmup": 20, "chains": 2, "n_starts": 2, "random_state": 0}
+SHORT = {"draws": 20, "warmup": 20, "chains": 2, "n_starts": 1, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def made():
 
 
 @pytest.fixture(scope="module")
-def fitted(made):
+def fitted(made, explored_briefly):
     model = DiSCSenseModel(2, model="edisc", embedding=made.vectors, thin=1, **SHORT)
     with warnings.catch_warnings():
         # twenty draws may not mix
@@ -48,7 +48,7 @@ def fitted(made):
 def point(made, embedding, X=None, **options):
     """A point estimate, which takes no time."""
     model = DiSCSenseModel(
-        2, model="edisc", embedding=embedding, solver="map", n_starts=2, random_state=0, **options
+        2, model="edisc", embedding=embedding, solver="map", n_starts=1, random_state=0, **options
     )
     X = made.counts if X is None else X
     return model.fit(X, times=made.times, genres=made.genres)
@@ -204,7 +204,7 @@ def test_an_array_has_no_words(made):
 def test_senses_are_recovered(made, solver):
     model = DiSCSenseModel(
         2, model="edisc", embedding=made.vectors, solver=solver, chains=2, draws=100, warmup=60,
-        thin=1, n_starts=4, max_iter=3000, random_state=1,
+        thin=1, n_starts=2, max_iter=3000, random_state=1,
     ).fit(made.counts, times=made.times, genres=made.genres)  # fmt: skip
     found = model.predict(made.counts, times=made.times, genres=made.genres)
     truth = softmax_of_truth(made)

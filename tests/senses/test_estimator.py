@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The posterior has .* modes"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
     pytest.mark.filterwarnings("ignore:.* of the trajectories that led to"),
+    pytest.mark.usefixtures("explored_briefly"),
 ]
 
 N, V, K, T, G = 120, 15, 2, 3, 2

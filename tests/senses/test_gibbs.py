@@ -228,7 +228,8 @@ def test_prior_alone(kind):
     "kernel",
     [pytest.param(k, marks=() if k == "uniform" else pytest.mark.slow) for k in EXACT],
 )
-def test_conditional_of_a_path_against_quadrature(kernel, sampling):
+@pytest.mark.parametrize("n_draws", [5_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_conditional_of_a_path_against_quadrature(kernel, n_draws, sampling):
     """One logit over two periods, the other of each row held: moments on a grid."""
     prior = ModelPrior(kind="scan", kappa_psi=0.5, first_psi=2.0)
     counts = np.array([[[3.0, 1.0], [0.0, 4.0]]])
@@ -237,7 +238,7 @@ def test_conditional_of_a_path_against_quadrature(kernel, sampling):
     model = SenseGibbs(data, 1, prior, kernel=kernel)
     state, rng = started(model, 2)
     state.tokens[:] = counts
-    draws = np.empty((20_000, 2))
+    draws = np.empty((n_draws, 2))
     for i in range(len(draws)):
         state.words.x[0, :, 1] = held
         state.words.refresh()
@@ -271,13 +272,14 @@ def test_conditional_of_a_path_against_quadrature(kernel, sampling):
         pytest.param("scan", "uniform", marks=pytest.mark.slow),
     ],
 )
-def test_senses_against_enumeration(kind, kernel, sampling):
+@pytest.mark.parametrize("sweeps", [2_000, pytest.param(8_000, marks=pytest.mark.slow)])
+def test_senses_against_enumeration(kind, kernel, sweeps, sampling):
     """Four snippets over two words: all 16 assignments, with their exact probabilities."""
     counts = np.array([[3, 0], [2, 1], [0, 2], [1, 1]])
     data = Snippets.of(sparse.csr_array(counts), np.zeros(4, int))
     prior = ModelPrior(kind=kind, kappa_phi=0.25)
     model = SenseGibbs(data, 2, prior, kernel=kernel)
-    _, codes = run(model, 8_000, seed=3, each=lambda s: s.senses @ [8, 4, 2, 1])
+    _, codes = run(model, sweeps, seed=3, each=lambda s: s.senses @ [8, 4, 2, 1])
     codes = np.array(codes)
 
     # only differences of logits matter: phi_0 - phi_1, and those of the words under each sense

@@ -1,5 +1,7 @@
 """Names of senses: where they show, and what may be asked by them."""
 
+from copy import deepcopy
+
 import matplotlib
 import numpy as np
 import pytest
@@ -12,9 +14,15 @@ SNIPPETS = ["river water flood", "money loan account"] * 20
 YEARS = [1810, 1810, 1811, 1811] * 10
 
 
-@pytest.fixture
-def model():
+@pytest.fixture(scope="module")
+def fitted():
     return DiSCSenseModel(2, solver="map", random_state=0).fit(SNIPPETS, times=YEARS)
+
+
+@pytest.fixture
+def model(fitted):
+    """A model to name the senses of."""
+    return deepcopy(fitted)
 
 
 def test_tables_and_frames_have_the_names(model):
@@ -90,7 +98,7 @@ def test_other_names_are_refused(model, names, message):
 def test_several_senses_are_asked_for_together():
     snippets = ["river water flood", "money loan account", "sand wind dune"] * 20
     years = [1810, 1811] * 30
-    settings = {"draws": 50, "warmup": 20, "chains": 1, "n_starts": 2, "random_state": 0}
+    settings = {"draws": 20, "warmup": 5, "chains": 1, "n_starts": 1, "random_state": 0}
     model = DiSCSenseModel(3, **settings).fit(snippets, times=years)
     model.name_senses({0: "first", 1: "second"})
     both, third = (model.prevalence_change(k, 1810, 1811) for k in (["first", 1], 2))

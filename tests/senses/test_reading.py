@@ -29,7 +29,10 @@ from skbayesembed.senses.verdicts import (
 from tests.helpers.extras import optional
 
 # the simulated snippets have some
-pytestmark = pytest.mark.filterwarnings("ignore:.* no known word")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* no known word"),
+    pytest.mark.usefixtures("explored_briefly"),
+]
 
 pd = optional("pandas")
 
@@ -385,7 +388,7 @@ def test_loo_and_waic(fitted, truth, snippets):
 
 def test_loo_of_snippets_of_known_sense(snippets):
     known = np.where(np.arange(N) % 2, snippets.senses, -1)
-    model = DiSCSenseModel(K, n_starts=1, draws=50, warmup=30, chains=1, random_state=0)
+    model = DiSCSenseModel(K, n_starts=1, draws=30, warmup=10, chains=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(snippets.counts, known)
@@ -413,7 +416,7 @@ def test_loo_wants_the_training_data(fitted, snippets):
 
 def test_loo_knows_the_training_data_of_a_saved_model(tmp_path, snippets):
     known = np.where(np.arange(N) % 2, snippets.senses, -1)
-    model = DiSCSenseModel(K, n_starts=1, draws=50, warmup=30, chains=1, random_state=0)
+    model = DiSCSenseModel(K, n_starts=1, draws=30, warmup=10, chains=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(snippets.counts, known)

@@ -64,7 +64,7 @@ def test_every_solver_finds_the_planted_senses(data, truth, solver):
     ],
 )
 def test_other_kernels_of_hmc_run_from_the_mode(data, kernel, kind):
-    posterior = run(data, model=kind, kernel=kernel, warmup=100).posterior
+    posterior = run(data, model=kind, kernel=kernel, warmup=60, n_starts=1).posterior
     assert posterior["prevalence"].shape == (2, 30, G, T, K)
     assert not posterior.stats["switched"].any()
     # of Hamiltonian trajectories only, and of NUTS deeper than none
@@ -85,7 +85,7 @@ def test_models_with_full_word_logits(data, kind):
 def test_known_senses_keep_their_numbers(truth):
     labels = np.where(np.arange(D) % 2 == 0, 1 - truth.senses, -1)
     data = snippets_of(truth, labels)
-    posterior = run(data).posterior
+    posterior = run(data, n_starts=1, chains=1).posterior
     model = SenseModel(data, K, ModelPrior())
     weights = np.mean([model.weights_of(posterior, 0, i) for i in range(30)], axis=0).T
     np.testing.assert_array_equal(weights[labels >= 0].argmax(axis=1), labels[labels >= 0])

@@ -35,7 +35,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def mode(data):
-    return run(data).learned["modes_"][0]
+    return run(data, n_starts=1, chains=1, draws=2, warmup=2).learned["modes_"][0]
 
 
 @pytest.mark.slow
@@ -316,11 +316,11 @@ def test_searches_are_expected_to_make_what_they_may():
 @pytest.mark.parametrize("solver", ["map", "vi"])
 def test_starts_that_take_long_are_told_of_after_the_first(monkeypatch, capsys, solver):
     made = make_senses(20, 20, n_senses=2, n_periods=2, random_state=0)
-    model = DiSCSenseModel(2, solver=solver, n_starts=3, draws=10, random_state=0)
+    model = DiSCSenseModel(2, solver=solver, n_starts=2, draws=10, random_state=0)
     model.fit(made.counts, times=made.times)
     assert "starts of the search" not in capsys.readouterr().err
     monkeypatch.setattr(starts, "_LONG", -1.0)
     model.fit(made.counts, times=made.times)
     told = capsys.readouterr().err
-    assert told.count("3 starts of the search for modes take about") == 1
+    assert told.count("2 starts of the search for modes take about") == 1
     assert ("the fit comes after" in told) == (solver != "map")

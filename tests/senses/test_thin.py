@@ -12,9 +12,12 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.inference.contracts import Result
 from skbayesembed.senses import recording
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("explored_briefly"),
+]
 
-SHORT = {"draws": 24, "warmup": 20, "chains": 2, "n_starts": 2, "random_state": 3}
+SHORT = {"draws": 12, "warmup": 10, "chains": 2, "n_starts": 1, "random_state": 3}
 DATA = make_senses(60, 12, 2, n_periods=2, random_state=0)
 
 
@@ -68,8 +71,8 @@ def test_chains_are_as_long_as_needed(monkeypatch):
 
 
 def test_an_odd_number_of_draws(never):
-    model = fit(draws=25)
-    assert model.posterior_["prevalence"].shape[:2] == (2, 25)
+    model = fit(draws=13)
+    assert model.posterior_["prevalence"].shape[:2] == (2, 13)
     assert np.isfinite(model.posterior_["prevalence"]).all()
 
 
@@ -107,7 +110,7 @@ def test_interrupted_while_chains_are_made_longer(never, monkeypatch):
         return sample(interrupted, settings, tell, most)
 
     monkeypatch.setattr(recording, "lengthened", lengthened)
-    with pytest.warns(RuntimeWarning, match="the 24 draws that each had before, 2 steps apart"):
+    with pytest.warns(RuntimeWarning, match="the 12 draws that each had before, 2 steps apart"):
         kept = fit()
     assert calls == [2, 4] and kept.posterior_.attrs["interrupted"]
     assert kept.posterior_.attrs["thin"] == 2

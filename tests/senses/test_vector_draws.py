@@ -1,5 +1,8 @@
 """Word vectors that are known by draws: their uncertainty in the posterior of senses."""
 
+import warnings
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,7 +13,10 @@ from skbayesembed.senses.predict import WordDraws, word_draws
 from tests.helpers.vectors import fitted_vectors
 
 # Whether so few draws of vectors are warned of hangs on the random numbers.
-pytestmark = pytest.mark.filterwarnings("ignore:embedding_draws=[0-9]+ are few")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:embedding_draws=[0-9]+ are few"),
+    pytest.mark.usefixtures("explored_briefly"),
+]
 
 TEXTS = ["river water flood bank", "money loan account bank", "water river boat"] * 8
 SNIPPETS = ["river water flood", "money loan account", "boat river"] * 8
@@ -25,16 +31,28 @@ def vectors():
 
 def senses(embedding, **options):
     """A small model of the snippets."""
-    given = {"draws": 12, "warmup": 10, "chains": 2, "n_starts": 2, "random_state": 0}
+    given = {"draws": 12, "warmup": 10, "chains": 2, "n_starts": 1, "random_state": 0}
     given |= {"solver": "hmc", "embedding_draws": 3} | options
     return DiSCSenseModel(2, model="edisc", embedding=embedding, **given)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.fixture(scope="module")
+def fitted(vectors):
+    """Fits of the small model by their solvers."""
+
+    @cache
+    def fit(solver):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return senses(vectors, solver=solver).fit(SNIPPETS, times=YEARS)
+
+    return fit
+
+
 @pytest.mark.parametrize("solver", ["hmc", "vi", "laplace"])
-def test_draws_are_of_the_runs_in_turn(vectors, solver):
+def test_draws_are_of_the_runs_in_turn(fitted, solver):
     """Words of draw i have the logits that its own vectors give."""
-    model = senses(vectors, solver=solver).fit(SNIPPETS, times=YEARS)
+    model = fitted(solver)
     posterior, drawn = model.posterior_, model.vector_draws_
     n_chains = 2 if solver == "hmc" else 1
     assert posterior["chi"].shape[:2] == (n_chains, 12) and drawn.shape == (3, 7, 2)
@@ -182,11 +200,10 @@ def test_interrupted_runs_are_read_with_their_own_vectors(vectors, monkeypatch):
         np.testing.assert_allclose(rows, chi @ model.vector_draws_[s % 8 % 2].T + sigma)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_fewer_draws_in_a_datatree_are_of_all_runs(vectors):
+def test_fewer_draws_in_a_datatree_are_of_all_runs(fitted):
     """Log likelihoods are those under each draw's own vectors, and priors those of the draw."""
     pytest.importorskip("arviz_base")
-    model = senses(vectors).fit(SNIPPETS, times=YEARS)
+    model = fitted("hmc")
     given = {"X": SNIPPETS, "times": YEARS}
     whole, few = model.to_datatree(**given), model.to_datatree(**given, draws=12)
     kept = [0, 1, 2, 6, 7, 8]  # rounds 0 and 2 of 4, of three runs each
@@ -200,10 +217,9 @@ def test_fewer_draws_in_a_datatree_are_of_all_runs(vectors):
         np.testing.assert_allclose(few[group][name].values, values, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_few_sampled_probabilities_are_of_all_runs(vectors):
+def test_few_sampled_probabilities_are_of_all_runs(fitted):
     """A draw of the probabilities of senses has the vectors of one run."""
-    model = senses(vectors).fit(SNIPPETS, times=YEARS)
+    model = fitted("hmc")
     every = model.sample_transform(SNIPPETS, 24, times=YEARS)
     few = model.sample_transform(SNIPPETS, 6, times=YEARS)
     of_few = [np.flatnonzero(np.isclose(every, one).all(axis=(1, 2)))[0] for one in few]

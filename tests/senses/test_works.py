@@ -179,10 +179,10 @@ def test_mean_of_softmaxes_far_apart():
 
 @pytest.fixture(scope="module", params=["hmc", pytest.param("gibbs", marks=pytest.mark.slow)])
 def fitted(request):
-    options = {"solver": request.param, "n_starts": 2, "thin": "auto"}
+    options = {"solver": request.param, "n_starts": 1, "thin": 2}
     if request.param == "gibbs":
         options["thin"] = 8
-    model = DiSCSenseModel(2, draws=150, warmup=100, chains=2, random_state=0, **options)
+    model = DiSCSenseModel(2, draws=100, warmup=50, chains=2, random_state=0, **options)
     return model.fit(DATA.counts, **GIVEN)
 
 
@@ -204,7 +204,7 @@ def test_a_file_with_some_draws_says_so(fitted, tmp_path):
     few = load(tmp_path / "few.npz")
     for item in ("largest R-hat", "smallest effective sample size"):
         assert few.report().find(item) == fitted.report().find(item)
-    assert few.report().find("draws").endswith("150 in each of 2 chains; 50 of them are kept, "
+    assert few.report().find("draws").endswith("100 in each of 2 chains; 50 of them are kept, "
                                                "diagnostics are of all")  # fmt: skip
     assert "kept" not in fitted.report().find("draws")
     for model, thinned in ((fitted, False), (few, True)):
@@ -251,8 +251,8 @@ def test_too_many_effective_parameters_are_told(fitted):
 
 def test_what_is_recorded(fitted):
     posterior = fitted.posterior_
-    assert posterior["unit_effects"].shape == (2, 150, np.unique(DATA.units).size, 2)
-    assert posterior["unit_sd"].shape == (2, 150)
+    assert posterior["unit_effects"].shape == (2, 100, np.unique(DATA.units).size, 2)
+    assert posterior["unit_sd"].shape == (2, 100)
     assert fitted.units_.tolist() == sorted(set(GIVEN["units"].tolist()))
     phi, sd = posterior.flat("phi"), posterior.flat("unit_sd")
     expected = mean_softmax(phi[7], sd[7])
@@ -520,7 +520,7 @@ def test_a_saved_model_knows_its_works(fitted, tmp_path):
 @pytest.mark.parametrize("solver", ["vi", pytest.param("laplace", marks=pytest.mark.slow), "map"])
 def test_other_solvers_agree(fitted, solver):
     """Within a posterior deviation or so: an approximation, and a point."""
-    model = DiSCSenseModel(2, solver=solver, n_starts=2, draws=200, random_state=0)
+    model = DiSCSenseModel(2, solver=solver, n_starts=1, draws=100, random_state=0)
     with pytest.warns(UserWarning, match=f"solver='{solver}' makes the differences between units"):
         model.fit(DATA.counts, **GIVEN)
     gap = np.abs(model.prevalence_ - fitted.prevalence_)

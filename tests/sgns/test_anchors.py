@@ -19,6 +19,7 @@ from skbayesembed.sgns.model import (
 )
 
 K, V = 3, 25
+pytestmark = pytest.mark.usefixtures("first_mode")
 KERNELS = ["metropolis", "polya-gamma"]
 
 
@@ -33,7 +34,7 @@ def mode(pairs):
 
 
 def make(**parameters):
-    defaults = {"draws": 40, "warmup": 40, "chains": 2, "random_state": 0, "prior_precision": 1.0}
+    defaults = {"draws": 20, "warmup": 20, "chains": 2, "random_state": 0, "prior_precision": 1.0}
     defaults["balance"] = False
     return BayesianSGNS(K, **{**defaults, **parameters})
 
@@ -198,7 +199,7 @@ def test_fallback_where_the_named_contexts_lack_rank(pairs, mode, monkeypatch):
 def test_no_warning_where_no_anchors_are_asked_for():
     """Nor one of rank for the mode itself, unless it is zero."""
     pairs = make_sgns(n_words=100, n_components=5, n_pairs=1_000, random_state=0).pairs
-    model = BayesianSGNS(5, prior_precision=5.0, draws=100, warmup=100, chains=2, random_state=0)
+    model = BayesianSGNS(5, prior_precision=5.0, draws=20, warmup=20, chains=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "The chains have not mixed")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import norm, spearmanr
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, Posterior
@@ -24,16 +26,19 @@ TEXTS = [
     " ".join(_RNG.choice(WORDS, 60, p=_RNG.dirichlet(np.full(4, 0.3)) @ _TOPICS)) for _ in range(30)
 ]
 SOLVERS = {
-    "gibbs": {"draws": 50, "warmup": 50, "chains": 2},
+    "gibbs": {"draws": 15, "warmup": 15, "chains": 2},
     "hmc": {"solver": "hmc", "draws": 40, "warmup": 60, "chains": 1},
-    "vi": {"solver": "vi", "draws": 50},
-    "laplace": {"solver": "laplace", "draws": 50},
+    "vi": {"solver": "vi", "draws": 30},
+    "laplace": {"solver": "laplace", "draws": 30},
     "map": {"solver": "map"},
-    "learned": {"draws": 50, "warmup": 50, "chains": 2, "prior_precision": "learned"},
-    "raw": {"draws": 50, "warmup": 50, "chains": 2, "balance": False},
-    "biases": {"solver": "vi", "biases": True, "draws": 50},
+    "learned": {"draws": 15, "warmup": 15, "chains": 2, "prior_precision": "learned"},
+    "raw": {"draws": 15, "warmup": 15, "chains": 2, "balance": False},
+    "biases": {"solver": "vi", "biases": True, "draws": 30},
 }
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.usefixtures("first_mode"),
+]
 LIST, OTHER = ["w01", "w04", "w07"], ["w02", "w03"]
 
 
@@ -47,7 +52,8 @@ def fit(**parameters):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "laplace") else ()) for s in SOLVERS
+        pytest.param(s, marks=pytest.mark.slow if s in ("hmc", "laplace", "learned") else ())
+        for s in SOLVERS
     ],
 )
 def fitted(request):
@@ -271,7 +277,7 @@ def test_nearer_of_two_is_the_contrast(fitted):
     assert ("is not decided" in table.sentence) == (table.verdict == "not decided")
     assert table.sentence.count(" or to ") == (table.verdict == "not decided")
     for answer, kind in ((table, "nearer"), (found, "contrast")):
-        told = repr(answer).replace("(the verdict hangs", "")
+        told = re.sub(r"\(the verdict (hangs|may change)", "", repr(answer))
         assert told.count("verdict") == 1 and answer.sentence not in told, kind
     opposite = fitted.contrast(second, first)
     assert opposite.verdict == {"larger": "smaller", "smaller": "larger"}.get(verdict, verdict)
@@ -281,13 +287,9 @@ def test_nearer_of_two_is_the_contrast(fitted):
     assert by_default.verdict.shape == (2,)
     told = by_default.sentence
     assert told.startswith("The difference between ") and told.endswith(".")
-    values = [f"{mean:+.2f} (90% interval " for mean in by_default.mean]
-    places = [told.find(value) for value in values]
-    assert 0 < places[0] < places[1], told
-    for verdict in set(by_default.verdict):
-        said = "it is not decided which is larger for "
-        said = said if verdict == "not decided" else f"{verdict} for "
-        assert said in told, told
+    values = re.findall(r"([+-]?\d+\.\d{2,}) \(90% interval ", told)
+    np.testing.assert_allclose(np.array(values, float), by_default.mean, atol=0.0051)
+    assert all(verdict in told for verdict in by_default.verdict), told
 
 
 def test_tables_in_words(fitted):
@@ -434,10 +436,9 @@ def test_contrasts_by_units_are_joint(mode):
 
     x, y = slopes("w01"), slopes("w02")
     assert shared == pytest.approx(cosine(x, y), abs=1e-5)
-    # 1,000 draws, on scales that are not linear
-    assert np.corrcoef(np.arctanh(a.draws), np.arctanh(b.draws))[0, 1] == pytest.approx(
-        shared, abs=0.15
-    )
+    # 1,000 draws, on scales that are not linear: that of the normal variables with their ranks
+    ranks = spearmanr(a.draws, b.draws).statistic
+    assert 2 * np.sin(np.pi / 6 * ranks) == pytest.approx(shared, abs=0.15)
 
 
 def test_rows_kept_by_name_are_joint_with_whole_draws(monkeypatch):
@@ -567,12 +568,12 @@ def test_errors(mode, call, error, message):
 
 def test_probabilities_do_not_contradict_intervals_by_units():
     """An interval of 90 % above a value has 95 % or more of the probability above it."""
-    rng = np.random.default_rng(0)
-    draws = rng.normal(size=(1000, 3)) + np.array([1.6, 0.0, -1.6])
+    quantiles = norm.ppf((np.arange(1000) + 0.5) / 1000)
+    draws = quantiles[:, None] + np.array([1.6, 0.0, -1.6])
     found = Bunch(draws=draws, n_units=np.full(3, 9.0))
     found.interval = np.array([[0.01, 3.2], [-1.6, 1.6], [-3.2, -0.01]])
     shares = np.mean(draws > 0, axis=0)
-    # the draws say .944 and .052
+    # the draws say .945 and .055
     assert shares[0] < 0.95 and shares[2] > 0.05
     assert np.allclose(share_above(found, 0.0, 0.9), [0.95, shares[1], 0.05])
     assert share_above(found, 0.02, 0.9)[0] <= 0.95

@@ -147,6 +147,8 @@ def start_of(pairs, run, monkeypatch, **limits):
     # words of a simulation are about equally frequent
     monkeypatch.setattr(clustered, "_RARE", 0.5)
     monkeypatch.setattr(clustered, "_MOST_WORK", 0.9)
+    # enough for so few words
+    monkeypatch.setattr(clustered, "_CLUSTERS", 6)
     model = SGNSModel(pairs, K, 2.0)
     assert starting.is_near(model)
     return model, starting.search_start(model, np.random.default_rng(0), run, **LIMITS | limits)
@@ -197,7 +199,7 @@ def test_threads_change_no_bit(pairs, monkeypatch):
     starts = []
     for n_threads in (1, 2):
         with Workers(n_threads) as run:
-            starts.append(start_of(pairs, run, monkeypatch, max_iter=5)[1])
+            starts.append(start_of(pairs, run, monkeypatch, max_iter=3)[1])
     for name in ("rho", "alpha"):
         np.testing.assert_array_equal(starts[0][name], starts[1][name])
 

@@ -14,6 +14,8 @@ from skbayesembed.posterior.summary import ess
 
 pytest.importorskip("arviz_base")
 
+pytestmark = pytest.mark.usefixtures("first_mode")
+
 TEXTS = [[f"w{i}" for i in row] for row in np.random.default_rng(0).integers(8, size=(12, 10))]
 SHORT = {"draws": 40, "warmup": 40, "chains": 2}
 
@@ -26,6 +28,11 @@ def fitted(X=TEXTS, **options):
         return BayesianSGNS(2, random_state=0, **options).fit(X)
 
 
+@pytest.fixture(scope="module")
+def chains():
+    return fitted()
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -35,7 +42,7 @@ def fitted(X=TEXTS, **options):
     ],
 )
 def test_likelihood_and_prior_sum_to_the_density_of_chains(options):
-    model = fitted(**options)
+    model = fitted(**options, draws=15, warmup=20)
     tree = model.to_datatree(TEXTS)
     total = tree["log_likelihood"]["pairs"].sum("pair") + tree["log_prior"]["vectors"]
     apart = total.values - model.posterior_.stats["lp"]
@@ -90,19 +97,18 @@ def test_arviz_leaves_out_what_loo_does():
         assert np.isfinite(found["rho"].values).all()
 
 
-def test_fewer_draws_are_some_of_all():
-    model = fitted()
-    tree, few = model.to_datatree(TEXTS), model.to_datatree(TEXTS, draws=21)
+def test_fewer_draws_are_some_of_all(chains):
+    tree, few = chains.to_datatree(TEXTS), chains.to_datatree(TEXTS, draws=21)
     assert few["posterior"].sizes["draw"] == few["sample_stats"].sizes["draw"] == 10
     for group, name in (("log_likelihood", "pairs"), ("log_prior", "vectors")):
         some = tree[group][name].values[:, ::4]
         np.testing.assert_allclose(few[group][name].values, some)
     with pytest.raises(ValueError, match="draws"):
-        model.to_datatree(draws=0)
+        chains.to_datatree(draws=0)
 
 
-def test_what_is_too_large_is_refused_with_its_bytes():
-    model = fitted()
+def test_what_is_too_large_is_refused_with_its_bytes(chains):
+    model = chains
     with pytest.raises(MemoryError, match=r"of 8 words under 80 draws would take 5120 bytes"):
         model.to_datatree(TEXTS, observations="words", max_bytes=5119)
     with pytest.raises(MemoryError, match="observations='words'"):

@@ -5,6 +5,8 @@ import pytest
 
 from skbayesembed import BayesianSGNS
 
+pytestmark = pytest.mark.usefixtures("first_mode")
+
 TEXTS = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog", "a rug"] * 6
 
 

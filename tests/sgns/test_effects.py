@@ -20,6 +20,8 @@ from tests.helpers.extras import optional
 
 pd = optional("pandas")
 
+pytestmark = pytest.mark.usefixtures("first_mode")
+
 _RNG = np.random.default_rng(3)
 WORDS = [f"w{i:02}" for i in range(16)]
 GROUPS = WORDS[:8], WORDS[8:]

@@ -23,6 +23,7 @@ TEXTS = ["the cat sat on the mat with rice", "the dog sat on the rug with bread"
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(1.0, (12, 6)).astype(float)
 SHORT = "ignore:The chains have not mixed"
+pytestmark = pytest.mark.usefixtures("first_mode")
 
 
 def make(**parameters):
@@ -514,13 +515,13 @@ def test_warnings_point_at_the_call_of_fit(interrupted_after):
 def test_posterior_without_data_is_the_prior():
     """No observation: P = sigma(rho . alpha) averages 1/2 and the entries have variance 1/lambda.
 
-    With anchors=None rotation leaves norms: |rho_w|^2 has mean K / lambda; 6 words and 4 x 500
-    draws give it a standard error of about 2 %.
+    With anchors=None rotation leaves norms: |rho_w|^2 has mean K / lambda; 6 words and 4 x 250
+    draws give it a standard error of about 3 %.
     """
     nothing = PairCounts(np.zeros((6, 6)), np.zeros((6, 6)))
-    model = make(anchors=None, prior_precision=4.0, draws=500, warmup=50, chains=4).fit(nothing)
+    model = make(anchors=None, prior_precision=4.0, draws=250, warmup=50, chains=4).fit(nothing)
     square = (model.posterior_["rho"] ** 2).sum(axis=-1).mean()
-    assert square == pytest.approx(2 / 4.0, rel=0.1)
+    assert square == pytest.approx(2 / 4.0, rel=0.14)
     assert model.cooccurrence_proba([(0, 1)]).mean[0] == pytest.approx(0.5, abs=0.02)
 
 

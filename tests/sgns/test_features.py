@@ -18,6 +18,7 @@ TEXTS[3] = [*TEXTS[3], "once", "once"]
 READ = [["w00", "w01"], ["w01", "w00"], ["w00"], ["w01"], ["once", "w02"], ["nothing"]]
 N = 4000
 pytestmark = [
+    pytest.mark.usefixtures("first_mode"),
     pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much"),
     # there is such a document on purpose
     pytest.mark.filterwarnings("ignore:.* no known word"),

@@ -72,8 +72,15 @@ def density(target, theta):
     return logp + np.sum((shape - 1) * np.log(learned) - rate * learned + np.log(learned))
 
 
-@pytest.mark.parametrize("anchored", [True, False])
-@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    ("dense", "anchored"),
+    [
+        pytest.param(True, True, marks=pytest.mark.slow),
+        (True, False),
+        (False, True),
+        pytest.param(False, False, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("name", PRIORS)
 def test_log_density_and_gradient(name, dense, anchored):
     """Differences of the log density, and central differences of it for the gradient."""
@@ -192,19 +199,19 @@ def test_target_accept_is_used(data):
 LEARNED = [({"prior_precision": "learned"}, 1), ({"prior": "ard"}, 2)]
 
 
-# 200 draws of a learned precision may be too few to have mixed: what is tested is what is recorded
-@pytest.mark.filterwarnings("ignore:The chains have not mixed")
+# 20 draws of a learned precision are too few to have mixed: what is tested is what is recorded
+@pytest.mark.filterwarnings("ignore:The chains have not mixed", "ignore:.*worth only")
 @pytest.mark.parametrize(("options", "size"), LEARNED)
 def test_learned_precisions(data, options, size):
-    model = BayesianSGNS(2, **options, **OPTIONS).fit(data.pairs)
+    model = BayesianSGNS(2, **{**OPTIONS, **options, "draws": 20, "warmup": 30}).fit(data.pairs)
     tau = model.posterior_["prior_precision"]
-    assert tau.shape == (2, 200, size)
+    assert tau.shape == (2, 20, size)
     assert np.all(tau > 0) and np.all(np.diff(tau, axis=-1) <= 0)
     assert model.anchors_ is None
 
 
 def test_draws_do_not_depend_on_jobs(data):
-    options = {**OPTIONS, "draws": 20, "warmup": 30, "prior_precision": 2.0}
+    options = {**OPTIONS, "draws": 10, "warmup": 20, "prior_precision": 2.0}
     with pytest.warns(Warning):  # so short a run has not mixed
         first = BayesianSGNS(2, n_jobs=1, **options).fit(data.pairs).posterior_
     with pytest.warns(Warning):

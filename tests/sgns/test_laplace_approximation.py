@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import pickle
 import warnings
 
@@ -43,11 +45,16 @@ def prior(kind):
     return Prior(V, K, 3.0)
 
 
-def model_and_mode(kind="normal", layout=DensePairs, anchors=None, n_pairs=3000, precision=None):
+@functools.cache
+def without_anchors(kind, layout, n_pairs, precision):
     data = make_sgns(V, K, n_pairs, random_state=1)
     model = SGNSModel(layout(data.pairs), K, precision or prior(kind))
     start = model.pack(model.start(np.random.default_rng(0)))
-    arrays = model.unpack(find_mode(model, start, max_iter=500, warn=False)[0])
+    return model, model.unpack(find_mode(model, start, max_iter=500, warn=False)[0])
+
+
+def model_and_mode(kind="normal", layout=DensePairs, anchors=None, n_pairs=3000, precision=None):
+    model, arrays = without_anchors(kind, layout, n_pairs, precision)
     if anchors is not None:
         model = model.anchored(anchors, arrays["alpha"][anchors])
     return model, arrays
@@ -93,11 +100,25 @@ def check(model, arrays, method):
     return found
 
 
-@pytest.mark.parametrize("anchored", [True, False])
+# Draws without factors take longest.
+_QUICK = [
+    ("normal", "krylov", True),
+    ("informative", "krylov", False),
+    ("graph", "krylov", True),
+]
+
+
 @pytest.mark.parametrize(
-    ("kind", "method"),
-    [(kind, method) for kind in ("normal", "informative") for method in METHODS]
-    + [(kind, method) for kind in ("graph", "grouped") for method in ("dense", "krylov")],
+    ("kind", "method", "anchored"),
+    [
+        pytest.param(
+            *case, marks=pytest.mark.slow if case[1] == "krylov" and case not in _QUICK else ()
+        )
+        for case in itertools.chain(
+            itertools.product(("normal", "informative"), METHODS, (True, False)),
+            itertools.product(("graph", "grouped"), ("dense", "krylov"), (True, False)),
+        )
+    ],
 )
 def test_methods_against_the_pseudo_inverse(kind, method, anchored):
     layout = SparsePairs if kind == "graph" else DensePairs
@@ -114,8 +135,15 @@ def test_methods_against_the_pseudo_inverse(kind, method, anchored):
         assert sorted(above)[-2:] == [1, 2]
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+@pytest.mark.parametrize(
+    ("layout", "method"),
+    [
+        (DensePairs, "dense"),
+        (DensePairs, "schur"),
+        pytest.param(DensePairs, "krylov", marks=pytest.mark.slow),
+        *itertools.product([SparsePairs], METHODS),
+    ],
+)
 def test_layouts(layout, method):
     check(*model_and_mode("normal", layout, n_pairs=1000, precision=1.0), method)
 
@@ -188,10 +216,10 @@ def test_orbit():
     along = np.tensordot(draws, t, ((1, 2, 3),) * 2)
     assert_allclose(draws - projected, np.tensordot(along, t, 1), atol=1e-12)
     assert_allclose(orbit.blocks(), np.einsum("dswi,dswj->swij", t, t), atol=1e-12)
-    noise = np.array([orbit.noise(rng) for _ in range(4000)])
+    noise = np.array([orbit.noise(rng) for _ in range(1000)])
     along = np.tensordot(noise, t, ((1, 2, 3),) * 2)
-    # 25 covariances of unit normals, each with a standard error of at most sqrt(2 / 4000)
-    assert_allclose(along.T @ along / 4000, np.eye(5), atol=5 * np.sqrt(2 / 4000))
+    # 25 covariances of unit normals, each with a standard error of at most sqrt(2 / 1000)
+    assert_allclose(along.T @ along / 1000, np.eye(5), atol=5 * np.sqrt(2 / 1000))
     assert_allclose(np.tensordot(along, t, 1), noise, atol=1e-12)
 
 
@@ -263,11 +291,18 @@ def test_estimator():
     assert 0 < model.cooccurrence_proba([(0, 1)]).sd[0] < 0.5
 
 
-@pytest.mark.parametrize("limit", [curvature.FACTOR_BYTES, 0])
-@pytest.mark.parametrize("anchors", ["pivot", None])
+@pytest.mark.parametrize(
+    ("anchors", "limit"),
+    [
+        ("pivot", curvature.FACTOR_BYTES),
+        pytest.param("pivot", 0, marks=pytest.mark.slow),
+        pytest.param(None, curvature.FACTOR_BYTES, marks=pytest.mark.slow),
+        (None, 0),
+    ],
+)
 def test_estimator_with_threads(monkeypatch, limit, anchors):
     monkeypatch.setattr(curvature, "FACTOR_BYTES", limit)
-    models = [fit(n_jobs=n_jobs, anchors=anchors, draws=70) for n_jobs in (1, 3)]
+    models = [fit(n_jobs=n_jobs, anchors=anchors, draws=30) for n_jobs in (1, 3)]
     first, second = (m.posterior_ for m in models)
     assert first.attrs == second.attrs
     assert first.attrs["method"] == ("schur" if limit else "krylov")
@@ -279,7 +314,7 @@ def test_estimator_with_threads(monkeypatch, limit, anchors):
 @pytest.mark.parametrize("limit", [curvature.FACTOR_BYTES, 0])
 def test_pickled_approximation(monkeypatch, limit):
     monkeypatch.setattr(curvature, "FACTOR_BYTES", limit)
-    approximation = fit(anchors=None).posterior_.approximation
+    approximation = fit(anchors=None, draws=20).posterior_.approximation
     again = pickle.loads(pickle.dumps(approximation))
     first, second = (a.sample(2, np.random.default_rng(0)) for a in (approximation, again))
     np.testing.assert_array_equal(first["alpha"], second["alpha"])

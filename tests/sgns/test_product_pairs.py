@@ -150,6 +150,7 @@ def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
     np.testing.assert_allclose(*found, atol=0.02)
 
 
+@pytest.mark.usefixtures("first_mode")
 @pytest.mark.parametrize("options", SOLVERS, ids=lambda o: "-".join(map(str, o.values())))
 def test_solvers_find_the_same(options, monkeypatch):
     counts, found = make_counts(60, 3), []

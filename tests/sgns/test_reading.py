@@ -14,7 +14,10 @@ from tests.helpers.extras import optional
 
 pd = optional("pandas")
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.usefixtures("first_mode"),
+]
 
 RNG = np.random.default_rng(4)
 WORDS = ["ash", "birch", "cedar", "elm", "fir", "oak", "yew"]
@@ -27,7 +30,7 @@ def model(request):
     parameters = {"solver": "map"} if request.param == "map" else {}
     parameters |= {"anchors": None} if request.param == "anchors=None" else {}
     model = BayesianSGNS(
-        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, prior_precision=0.2,
+        3, min_count=1, draws=20, warmup=15, chains=2, random_state=0, prior_precision=0.2,
         uncertainty="model", balance=False,
     )  # fmt: skip
     return model.set_params(**parameters).fit(TOKENS)

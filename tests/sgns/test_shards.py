@@ -14,6 +14,7 @@ from skbayesembed.sgns import inputs, shards
 from skbayesembed.sgns.documents.awaited import Awaited
 
 OPTIONS = {"solver": "map", "prior_precision": 1.0, "random_state": 0}
+pytestmark = pytest.mark.usefixtures("first_mode")
 
 
 def make_text(n_documents=90, seed=0):

@@ -28,23 +28,29 @@ def make(**options):
     return BayesianSGNS(5, **defaults | options)
 
 
+@pytest.fixture(scope="module")
+def in_memory(texts):
+    """All at once, which is not to be changed."""
+    return make().fit(texts)
+
+
 def stream(model, texts, size=16, vocabulary=None):
     for start in range(0, len(texts), size):
         model.partial_fit(texts[start : start + size], vocabulary=vocabulary)
     return model
 
 
-def test_passes_near_the_batch_solution(texts):
+def test_passes_near_the_batch_solution(texts, in_memory):
     """Above guessing, 95 % of the batch score or more after five passes over 100 documents."""
-    batch = make().fit(texts).score(texts) - np.log(0.5)
+    batch = in_memory.score(texts) - np.log(0.5)
     online = make(learning_method="online", n_passes=5).fit(texts)
     assert online.score(texts) - np.log(0.5) > 0.95 * batch
     assert online.n_iter_ == 5 and online.elbo_.size == 0
     assert online.posterior_.attrs["learning_method"] == "online"
 
 
-def test_a_stream_by_partial_fit(texts):
-    words = list(make().fit(texts).words_)
+def test_a_stream_by_partial_fit(texts, in_memory):
+    words = list(in_memory.words_)
     model = stream(make(), texts, vocabulary=words)
     once = model.score(texts)
     assert list(model.words_) == words
@@ -75,8 +81,8 @@ def test_interrupted_passes_are_counted(texts, monkeypatch):
     assert model.n_iter_ == model.posterior_.attrs["n_iter"] == 2
 
 
-def test_cuts_of_the_stream_on_batches_do_not_matter(texts):
-    words = list(make().fit(texts).words_)
+def test_cuts_of_the_stream_on_batches_do_not_matter(texts, in_memory):
+    words = list(in_memory.words_)
     short = stream(make(), texts[:64], size=8, vocabulary=words)
     long = stream(make(), texts[:64], size=32, vocabulary=words)
     np.testing.assert_array_equal(short.rho_, long.rho_)
@@ -105,10 +111,10 @@ def test_threads_change_nothing(texts):
     np.testing.assert_array_equal(one.rho_, two.rho_)
 
 
-def test_fit_starts_afresh(texts):
+def test_fit_starts_afresh(texts, in_memory):
     model = stream(make(), texts[:32])
     model.fit(texts)
-    np.testing.assert_array_equal(model.rho_, make().fit(texts).rho_)
+    np.testing.assert_array_equal(model.rho_, in_memory.rho_)
     fresh = stream(make(), texts[:32])
     np.testing.assert_array_equal(stream(model, texts[:32]).rho_, fresh.rho_)
 

@@ -8,6 +8,8 @@ import pytest
 from skbayesembed import BayesianSGNS
 from skbayesembed.sgns.questions.phrases import Axis
 
+pytestmark = pytest.mark.usefixtures("first_mode")
+
 _RNG = np.random.default_rng(5)
 WORDS = np.array([f"w{i:02d}" for i in range(12)])
 TEXTS = [" ".join(_RNG.choice(WORDS, 40)) for _ in range(12)]

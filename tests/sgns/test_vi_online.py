@@ -185,8 +185,17 @@ def test_threads_and_pickles_change_nothing():
     np.testing.assert_array_equal(found[0].cov[1], found[1].cov[1])
 
 
-@pytest.mark.parametrize("prior", ["fixed", "shared", "component"])
-@pytest.mark.parametrize("covariance", ["full", "diag"])
+@pytest.mark.parametrize(
+    ("covariance", "prior"),
+    [
+        pytest.param("full", "fixed", marks=pytest.mark.slow),
+        ("full", "shared"),
+        pytest.param("full", "component", marks=pytest.mark.slow),
+        ("diag", "fixed"),
+        pytest.param("diag", "shared", marks=pytest.mark.slow),
+        ("diag", "component"),
+    ],
+)
 def test_nears_the_batch_solution(prior, covariance):
     """Held-out log score above guessing: 98 % of batch's in a third of its passes."""
     learned = None if prior == "fixed" else prior

@@ -23,6 +23,7 @@ from skbayesembed.sgns.vi.variational import SGNSVariational
 
 N_WORDS, K = 14, 3
 COUNTS = make_sgns(N_WORDS, K, 1500, random_state=3).pairs
+POSITIVE, NEGATIVE = COUNTS.positive.toarray(), COUNTS.negative.toarray()
 
 
 def serial(function, tasks):
@@ -60,8 +61,8 @@ def build(prior="fixed", covariance="full", biases=False, dense=True, start=0):
     return variational, variational.init_q(model.start(np.random.default_rng(start)))
 
 
-def ascend(variational, q, tol=1e-12, run=serial):
-    return coordinate_ascent(variational, q, run, max_iter=3000, tol=tol, warn=False)
+def ascend(variational, q, tol=1e-12, run=serial, max_iter=3000):
+    return coordinate_ascent(variational, q, run, max_iter=max_iter, tol=tol, warn=False)
 
 
 def slow_bound(variational, q):
@@ -102,18 +103,26 @@ def slow_bound(variational, q):
             total += a - np.log(b) + gammaln(a) + (1 - a) * digamma(a)
     xi = np.sqrt(np.einsum("wij,vji->wv", *seconds))
     pairs = variational.model.pairs
-    n = COUNTS.positive.toarray() + COUNTS.negative.toarray()
-    kappa = COUNTS.positive.toarray() - 0.5 * n
+    n = POSITIVE + NEGATIVE
+    kappa = POSITIVE - 0.5 * n
     assert pairs.n[0].sum() == n.sum()
     total += np.sum(kappa * (q.mean[0] @ q.mean[1].T))
     return total - np.sum(n * np.logaddexp(xi / 2, -xi / 2))
 
 
-CASES = [
+MATRIX = [
     *itertools.product(PRIORS, ["full", "diag"], [False], [True]),
     *itertools.product(["fixed", "component", "groups"], ["full", "diag"], [True], [True]),
     *itertools.product(["fixed", "component", "graph"], ["full", "diag"], [False, True], [False]),
 ]
+# Each prior with one covariance, both covariances with lists; the others are slow.
+_QUICK = [
+    *zip(PRIORS, itertools.cycle(["full", "diag"]), [False] * 7, [True] * 7, strict=False),
+    ("component", "full", True, True),
+    ("component", "diag", False, False),
+    ("graph", "full", True, False),
+]
+CASES = [pytest.param(*c, marks=() if c in _QUICK else pytest.mark.slow) for c in MATRIX]
 
 
 @pytest.mark.parametrize("prior, covariance, biases, dense", CASES)
@@ -220,7 +229,7 @@ def test_threads_change_nothing(covariance, dense):
         variational = SGNSVariational(model, covariance)
         q = variational.init_q(model.start(np.random.default_rng(0)))
         with Workers(n_threads) as run:
-            facts = ascend(variational, q, tol=1e-7, run=run)
+            facts = ascend(variational, q, tol=1e-7, run=run, max_iter=30)
         found.append((q.mean, q.cov, facts["elbo"]))
     for one, three in zip(*found, strict=True):
         np.testing.assert_array_equal(one, three)
@@ -256,9 +265,14 @@ def test_ard_finds_the_number_of_components():
         assert approximation.prior_precision[2:].min() > 3 * approximation.prior_precision[1]
 
 
-def test_covariances_in_several_blocks(monkeypatch):
+@pytest.fixture(scope="module")
+def fitted():
+    return BayesianSGNS(3, solver="vi", draws=5, random_state=0).fit(COUNTS)
+
+
+def test_covariances_in_several_blocks(fitted, monkeypatch):
     """All words' matrices, however many fit into a block."""
-    approximation = BayesianSGNS(3, solver="vi", random_state=0).fit(COUNTS).approximation_
+    approximation = fitted.approximation_
     words = np.arange(COUNTS.n_words)
     whole = approximation.covariance("rho", words)
     monkeypatch.setattr(vi_model, "_UNPACKED", 9 * 4)
@@ -295,16 +309,15 @@ def test_draws_have_the_moments(covariance, biases):
     assert posterior["prior_precision"].mean() == pytest.approx(tau, rel=0.02)
 
 
-def test_posterior_facts():
-    model = BayesianSGNS(3, solver="vi", draws=5, random_state=0).fit(COUNTS)
-    attrs = model.posterior_.attrs
-    assert attrs["solver"] == "vi" and attrs["converged"] and attrs["n_iter"] == model.n_iter_
-    elbo = model.posterior_.approximation.elbo
+def test_posterior_facts(fitted):
+    attrs = fitted.posterior_.attrs
+    assert attrs["solver"] == "vi" and attrs["converged"] and attrs["n_iter"] == fitted.n_iter_
+    elbo = fitted.posterior_.approximation.elbo
     assert attrs["elbo"] == elbo[-1] and elbo.size == attrs["n_iter"]
     again = BayesianSGNS(3, solver="vi", draws=5, random_state=0, n_jobs=2).fit(COUNTS)
-    np.testing.assert_array_equal(model.posterior_["rho"], again.posterior_["rho"])
+    np.testing.assert_array_equal(fitted.posterior_["rho"], again.posterior_["rho"])
     with pytest.raises(KeyError, match="name must be 'rho' or 'alpha'"):
-        model.posterior_.approximation.covariance("gamma", 0)
+        fitted.posterior_.approximation.covariance("gamma", 0)
 
 
 @pytest.mark.slow

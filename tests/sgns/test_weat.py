@@ -31,7 +31,10 @@ def texts(n=80, seed=0):
 TEXTS = texts()
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.usefixtures("first_mode"),
+]
 
 
 @pytest.fixture(scope="module", params=["gibbs", "map"])

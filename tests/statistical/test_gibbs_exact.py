@@ -10,15 +10,16 @@ from tests.helpers.quadrature import ALLOWED, one_free_context, one_word, standa
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "precision"),
+    ("positive", "negative", "precision", "n_draws"),
     [
-        pytest.param(1, 0, 0.5, marks=pytest.mark.slow),
-        (40, 0, 0.3),
-        pytest.param(7, 2, 1.0, marks=pytest.mark.slow),
-        pytest.param(30, 25, 2.0, marks=pytest.mark.slow),
+        (40, 0, 0.3, 5_000),
+        pytest.param(40, 0, 0.3, 20_000, marks=pytest.mark.slow),
+        pytest.param(1, 0, 0.5, 20_000, marks=pytest.mark.slow),
+        pytest.param(7, 2, 1.0, 20_000, marks=pytest.mark.slow),
+        pytest.param(30, 25, 2.0, 20_000, marks=pytest.mark.slow),
     ],
 )
-def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
+def test_one_word(sampling, kernel_and_layout, positive, negative, precision, n_draws):
     """rho and alpha of one word in one dimension: two parameters on a grid."""
     kernel, dense = kernel_and_layout
     expected = one_word(positive, negative, precision)
@@ -28,7 +29,7 @@ def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
         return expit(r * a), r * a, r * r, a * a
 
     model = sampling.conditionals([[positive]], [[negative]], 1, precision, kernel, dense)
-    draws = np.array(sampling.run(model, 20_000, 200, seed=positive, each=look))
+    draws = np.array(sampling.run(model, n_draws, 200, seed=positive, each=look))
     z = standardised(sampling, draws, expected)
     assert np.all(np.abs(z) < ALLOWED), z
 
@@ -104,8 +105,15 @@ def test_start_far_in_the_tails(sampling, kernel_and_layout):
     assert np.all(np.abs(home.mean(axis=0) - far.mean(axis=0)) < ALLOWED * error)
 
 
-@pytest.mark.parametrize("n_steps", [0, 2])
-@pytest.mark.parametrize("far", [1.5, 5.0])
+@pytest.mark.parametrize(
+    ("n_steps", "far"),
+    [
+        (0, 5.0),
+        (2, 1.5),
+        pytest.param(0, 1.5, marks=pytest.mark.slow),
+        pytest.param(2, 5.0, marks=pytest.mark.slow),
+    ],
+)
 def test_a_tail_does_not_hold_a_frozen_chain(sampling, n_steps, far):
     """Put far out after warm-up, when nothing is tuned any more, a Metropolis chain comes home.
 

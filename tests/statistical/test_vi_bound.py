@@ -48,7 +48,7 @@ def bound(positive, negative, prior, covariance, dense, start):
         for task in tasks:
             function(*task)
 
-    facts = coordinate_ascent(variational, q, run, max_iter=5000, tol=1e-12, warn=False)
+    facts = coordinate_ascent(variational, q, run, max_iter=5000, tol=1e-9, warn=False)
     return facts["elbo"][-1]
 
 
@@ -65,7 +65,8 @@ def test_below_the_evidence(name, precision):
     positive, negative = CASES[name]
     evidence = log_evidence(positive, negative, precision)
     for covariance, dense in (("full", True), ("diag", True), ("full", False), ("diag", False)):
-        for start in range(3):
+        # the tables are two ways to the same numbers
+        for start in range(3 if dense else 1):
             found = bound(positive, negative, precision, covariance, dense, start)
             # the posterior has two modes, mirror images, of which q covers one: log 2; the rest
             # is the price of independent Gaussians and of the quadratic bound

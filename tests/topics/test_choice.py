@@ -14,7 +14,7 @@ from skbayesembed.topics import choice
 
 def test_power_is_chosen():
     """Of vectors that say little of a document's words, a small one."""
-    data = make_topics(110, 60, 3, n_dims=12, mean_length=30, separation=0.7,
+    data = make_topics(80, 60, 3, n_dims=12, mean_length=30, separation=0.7,
                        likelihood_power=0.1, random_state=0)  # fmt: skip
     model = GaussianLDA(3, embedding=data.vectors, solver="vi", likelihood_power="auto",
                         normalize=None, random_state=0)  # fmt: skip

@@ -128,7 +128,7 @@ def test_a_tree_is_of_the_counts_that_were_fitted(word_model):
     parts = whole + 0.4 * (whole > 0)
     trees = []
     for counts in (whole, parts):
-        given = {"draws": 10, "warmup": 10, "chains": 2, "min_count": 1, "random_state": 0}
+        given = {"draws": 4, "warmup": 4, "chains": 2, "min_count": 1, "random_state": 0}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = GaussianLDA(2, embedding=DATA.vectors, word_model=word_model, **given)

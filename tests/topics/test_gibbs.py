@@ -105,10 +105,11 @@ def test_nothing_to_draw(kernel):
         assert np.all(np.isfinite(model.observe(state)["covariance"]))
 
 
-def test_one_topic(documents, prior):
+@pytest.mark.parametrize("n", [500, pytest.param(2000, marks=pytest.mark.slow)])
+def test_one_topic(documents, prior, n):
     """With one topic nothing moves, and its draws are those of the plain NIW posterior."""
     model = sampler(documents, prior, np.array([0.5]), 1.0, "sampled")
-    state, draws = chain(model, 2000, each=lambda s: s.gaussians.mean[0])
+    state, draws = chain(model, n, each=lambda s: s.gaussians.mean[0])
     error = np.std(draws, axis=0) / np.sqrt(len(draws))
     assert np.all(np.abs(np.mean(draws, axis=0) - state.posterior.mean[0]) < 5 * error)
     assert state.moved == 0

@@ -249,12 +249,11 @@ def test_rare_words_are_dropped_by_default():
     """As in the other estimators; ``transform`` reads them by their vectors, text and counts."""
     assert GaussianLDA().min_count == BayesianSGNS().min_count == 5
     texts, frame = TEXTS * 2, pd.DataFrame(counts_of(TEXTS * 2), columns=WORDS)
-    for X, model in ((texts, make(min_count=5)), (frame, make(min_count=5))):
-        model.fit(X)
+    of_texts, columns = (make(min_count=5).fit(X) for X in (texts, frame))
+    for model in (of_texts, columns):
         assert sorted(model.words_) == ["cat", "tin"]
         assert model.posterior_["counts"].shape[-1] == 2
-    theta = make(min_count=5).fit(texts).transform(["dog", "cat", "zinc"])
-    columns = make(min_count=5).fit(frame)
+    theta = of_texts.transform(["dog", "cat", "zinc"])
     np.testing.assert_allclose(
         np.sort(columns.transform(frame.iloc[[2]])), np.sort(columns.transform(frame.iloc[[7]]))
     )

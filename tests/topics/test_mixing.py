@@ -42,10 +42,11 @@ def fitted(data, **options):
 def test_chains_that_go_on_are_those_of_a_larger_thin(data, options, monkeypatch):
     monkeypatch.setattr(mixing, "apart", lambda found: False)
     monkeypatch.setattr(mixing, "wanted", lambda settings, n_chains: np.inf)
+    options = {"draws": 10, "warmup": 10, "chains": 2, **options}
+    direct = fitted(data, thin=16, **options)
     for n_jobs in (1, 2):
         longest = fitted(data, n_jobs=n_jobs, **options)
         assert longest.attrs["thin"] == 16
-        direct = fitted(data, thin=16, **options)
         for name in direct:
             np.testing.assert_array_equal(longest[name], direct[name])
 

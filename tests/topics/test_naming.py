@@ -1,5 +1,7 @@
 """Names of topics: where they show, and what may be asked by them."""
 
+from copy import deepcopy
+
 import matplotlib
 import numpy as np
 import pytest
@@ -18,9 +20,15 @@ def fitted(solver="vi", **more):
     return model.fit(DATA.counts).name_topics(["law", "war"])
 
 
-@pytest.fixture
-def model():
+@pytest.fixture(scope="module")
+def named():
     return fitted()
+
+
+@pytest.fixture
+def model(named):
+    """A model that a test may name anew."""
+    return deepcopy(named)
 
 
 def test_tables_frames_and_sentences_have_the_names(model):

@@ -106,7 +106,7 @@ def test_coupled_spread(problem):
     for d in np.flatnonzero(counts.sum(axis=1) > 1):
         words = np.flatnonzero(counts[d])
         r = np.array([weights[w] * alpha for w in words])
-        for _ in range(5_000):  # the shares at the fixed point
+        for _ in range(500):  # the shares at the fixed point
             p = weights[words] * (alpha + n[d] - np.minimum(counts[d, words], 1)[:, None] * r)
             r = 0.5 * (r + p / p.sum(axis=1, keepdims=True))  # whole steps may go to and fro
         c = counts[d, words]

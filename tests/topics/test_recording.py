@@ -281,7 +281,7 @@ def test_the_approximation_has_the_topics_in_the_order_of_the_posterior(method, 
         return orders[-1]
 
     monkeypatch.setattr(recording, "sort_topics", noted)
-    for seed in range(4):
+    for seed in range(6):
         model = GaussianLDA(3, embedding=data.vectors, solver="vi", draws=50, random_state=seed)
         if method == "laplace":
             model.set_params(solver="laplace")
@@ -298,7 +298,9 @@ def test_the_approximation_has_the_topics_in_the_order_of_the_posterior(method, 
         assert np.all(np.diff(sizes) < 0)
         again = found.sample(50, np.random.default_rng(0))["mean"].mean(axis=0)
         np.testing.assert_allclose(again, model.topic_means_, atol=0.1)
-    assert any(order.tolist() != [0, 1, 2] for order in orders)
+        if orders[-1].tolist() != [0, 1, 2]:
+            break
+    assert orders[-1].tolist() != [0, 1, 2]
 
 
 def test_draws_of_an_approximation_keep_their_labels():

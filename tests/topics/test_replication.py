@@ -49,8 +49,9 @@ def test_alias_tables():
 
 
 @pytest.mark.parametrize("width", [16, 80])
-def test_proposals(width):
-    """Shares of 40,000 proposals within five standard errors, by sums and by lists of topics."""
+@pytest.mark.parametrize("n", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
+def test_proposals(width, n):
+    """Shares of proposals within five standard errors, by sums and by lists of topics."""
     k_all = 6
     rng = np.random.default_rng(6)
     table = np.zeros((1, width))
@@ -67,7 +68,7 @@ def test_proposals(width):
     n_here = alias_kernels.drop_topic(0, here, place, n_here)
     n_here = alias_kernels.add_topic(5, here, place, n_here)
     assert sorted(here[:n_here]) == [1, 4, 5]
-    old, n = 4, 40_000
+    old = 4
     drawn = [
         alias_kernels.propose(seen, here, n_here, 0, old, proposals, rng)
         for _ in range(n)

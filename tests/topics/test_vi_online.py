@@ -183,7 +183,7 @@ def test_drawn_counts(fractional):
     docs, _, _ = planted(fractional=fractional)
     online = online_of(docs, power=0.01)
     online.learn(docs, serial)
-    q, n = online.result(), 3000
+    q, n = online.result(), 1000
     draws = online.sample_q(q, n, np.random.default_rng(0))
     assert draws["mean"].shape == (n, K, E)
     np.testing.assert_allclose(draws["counts"].sum(axis=1), np.tile(docs.totals, (n, 1)))

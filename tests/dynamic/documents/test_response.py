@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from skbayesembed import DynamicSGNS, PairCounts
 from skbayesembed.datasets import make_text
@@ -33,9 +34,10 @@ def fitted(texts, n_components=3, **options):
 
 
 def test_reweighted_are_the_counts_of_a_fit_with_weights(texts):
-    build = fitted(texts)._sampling._build
+    model = fitted(texts)
+    build = model._sampling._build
     weights = np.where(np.arange(2 * UNITS - 1) % 2 == 0, 2.0, 0.0)
-    again = fitted(texts).fit(texts, times=TIMES, units=SPEAKERS, sample_weight=weights[SPEAKERS])
+    again = clone(model).fit(texts, times=TIMES, units=SPEAKERS, sample_weight=weights[SPEAKERS])
     for found, expected in zip(build.reweighted(weights), again._sampling._build()[0], strict=True):
         for name in ("positive", "negative"):
             one, two = (getattr(counts, name).toarray() for counts in (found, expected))

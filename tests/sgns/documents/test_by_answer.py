@@ -21,19 +21,20 @@ from .test_sampling import DOCUMENTS, WORDS, D, K, V, make
 
 A, B = np.triu_indices(V, 1)
 INDEX = np.arange(2 * A.size).reshape(2, -1).T
+N = 20  # answers of each question
 
 
 def questions():
     """Cosines, logits, a difference and an analogy."""
-    cosines = Cosines(together(of_places(A, V), of_places(B, V)), INDEX[:40])
+    cosines = Cosines(together(of_places(A, V), of_places(B, V)), INDEX[:N])
     kinds = of_places(A, V, unit=False), of_places(B, V, 1, unit=False)
     words = of_places(np.arange(4), V)
     three = words.weights[[0]] - words.weights[[1]] + words.weights[[2]]
     sums = Operands(three, np.zeros(1, int), np.ones(1, bool))
     return {
         "cosines": cosines,
-        "probabilities": Probabilities(together(*kinds), INDEX[:40]),
-        "differences": Differences(cosines, Cosines(cosines.operands, INDEX[40:80])),
+        "probabilities": Probabilities(together(*kinds), INDEX[:N]),
+        "differences": Differences(cosines, Cosines(cosines.operands, INDEX[N : 2 * N])),
         "analogy": Cosines(together(sums, words), np.array([[0, 4]])),
     }
 
@@ -79,7 +80,7 @@ def both(request):
 def test_answers_move_as_with_all_deviations(both, name):
     """Unit by unit, and by words' own; the prior's part of all is that of 256 draws.
 
-    Its standard error is 4.4 % there, below which that of the mean over 40 answers is.
+    Its standard error is 4.4 % there, below which that of the mean over 20 answers is.
     """
     model, whole, _, asked = both
     question = questions()[name]
@@ -145,8 +146,8 @@ def test_draws_are_joint(both):
     """
     *_, asked = both
     q = questions()
-    first = Cosines(q["cosines"].operands, INDEX[:40])
-    second = Cosines(first.operands, INDEX[40:80])
+    first = Cosines(q["cosines"].operands, INDEX[:N])
+    second = Cosines(first.operands, INDEX[N : 2 * N])
     each = [answers.change_of(asked, one) for one in (first, second)]
     whole = answers.change_of(asked, q["differences"])
     np.testing.assert_allclose(whole.shared[:D], (each[0].shared - each[1].shared)[:D], atol=1e-4)

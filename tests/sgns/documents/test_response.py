@@ -34,10 +34,10 @@ def fitted(texts, n_components=K, **options):
 
 
 def test_reweighted_is_a_fit_with_weights(texts):
-    build = fitted(texts)._sampling._build
+    given = fitted(texts, prior_precision=2.0)
     weights = np.where(np.arange(400) % 2 == 0, 2.0, 0.0)
-    model = build.reweighted(weights)
-    expected = fitted(texts).fit(texts, sample_weight=weights)._sampling._build()[0]
+    model = given._sampling._build.reweighted(weights)
+    expected = given.fit(texts, sample_weight=weights)._sampling._build()[0]
     assert_allclose(model.pairs.n[0], expected.pairs.n[0], rtol=1e-12)
     assert_allclose(model.pairs.kappa[0], expected.pairs.kappa[0], rtol=1e-12, atol=1e-9)
 

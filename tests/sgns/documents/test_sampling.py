@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -57,8 +58,20 @@ def make(**parameters):
 
 
 @pytest.fixture(scope="module")
-def model():
-    return make().fit(DOCUMENTS)
+def unasked():
+    """A pickled fit to `DOCUMENTS` that has not been asked yet."""
+    return pickle.dumps(make().fit(DOCUMENTS))
+
+
+@pytest.fixture(scope="module")
+def model(unasked):
+    return pickle.loads(unasked)
+
+
+@pytest.fixture
+def of_first_order(monkeypatch):
+    """Deviations without modes of halves, for what is not about the response."""
+    monkeypatch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
 
 
 def answered(model):
@@ -214,6 +227,7 @@ def test_both_parts_add_up_to_laplace_where_the_model_is_true():
     np.testing.assert_allclose(found, expected, rtol=0.06)
 
 
+@pytest.mark.usefixtures("of_first_order")
 @pytest.mark.parametrize("components", [K, pytest.param(12, marks=pytest.mark.slow)])
 def test_the_priors_part(components):
     """``M Lambda M`` and ``M Lambda x x' Lambda M``, M the inverse of F + Lambda, by hand.
@@ -252,9 +266,9 @@ def test_the_priors_part(components):
     ids=["graph", "informative"],
 )
 def test_prior_noise_has_its_precision(prior):
-    """Covariances of 20,000 draws: their errors are below 5 sqrt(2 / 20000) of the largest."""
+    """Covariances of 8,000 draws: their errors are below 5 sqrt(2 / 8000) of the largest."""
     built = build_prior(make(prior=prior), {w: i for i, w in enumerate(WORDS)})
-    n = 20_000
+    n = 8_000
     draws = prior_noise(built, np.random.default_rng(0), n)
     for side in (0, 1):
         for k in range(K):
@@ -263,7 +277,7 @@ def test_prior_noise_has_its_precision(prior):
             unit = np.zeros((V, V, K))
             unit[:, :, k] = np.eye(V)
             expected = np.array([built.apply(side, u)[:, k] for u in unit])
-            np.testing.assert_allclose(found, expected, atol=0.05 * expected.max())
+            np.testing.assert_allclose(found, expected, atol=0.079 * expected.max())
 
 
 def independent(n_pairs, n_units, rng):
@@ -339,11 +353,12 @@ def test_words_of_one_unit_have_the_models_spread():
     assert found.n_units == 1.0
 
 
-def test_a_precision_that_rounding_would_drown(model):
+@pytest.mark.usefixtures("of_first_order")
+def test_a_precision_that_rounding_would_drown(unasked):
     """It is raised for the solutions alone, where the data say a million times more."""
-    _, hessian, _ = make().fit(DOCUMENTS)._sampling._at_mode
+    _, hessian, _ = pickle.loads(unasked)._sampling._at_mode
     assert hessian.prior is hessian.model.prior
-    counts = np.array([[d.count(w) for w in WORDS] for d in documents(D, 8000)], dtype=float)
+    counts = np.array([[100.0 * d.count(w) for w in WORDS] for d in DOCUMENTS])
     heavy = make(feature_names=list(WORDS), pair_weights="pairs", prior_precision=0.01)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # deviations go on to the mode
@@ -409,9 +424,10 @@ def test_draws_are_joint_and_students():
     np.testing.assert_allclose(found, np.sqrt(np.sum(expected**2)), rtol=0.05)
 
 
+@pytest.mark.usefixtures("of_first_order")
 def test_pair_counts_of_units():
     """A list of them, one a unit: the negative pairs of each are its own."""
-    texts = np.array([[d.count(w) for w in WORDS] for d in DOCUMENTS], dtype=float)
+    texts = np.array([[d.count(w) for w in WORDS] for d in DOCUMENTS[:20]], dtype=float)
     counts, negatives = [], {"negative": 1, "ns_exponent": 0.75}
     for row in texts:
         positive = np.outer(row, row) - np.diag(row)
@@ -422,16 +438,16 @@ def test_pair_counts_of_units():
     assert model.posterior_.attrs["uncertainty"] == "documents"
     assert model.similarity("w00", "w01").sd_sampling > 0
     # two documents of a unit are one
-    merged = make().fit(counts, units=np.arange(D) // 2)
-    assert merged._sampling.deviations.n_sampling == D // 2
+    merged = make().fit(counts, units=np.arange(20) // 2)
+    assert merged._sampling.deviations.n_sampling == 10
 
 
 @pytest.mark.parametrize("verbose", [0, 1])
-def test_long_waits_are_announced(verbose, monkeypatch, capsys):
+def test_long_waits_are_announced(unasked, verbose, monkeypatch, capsys):
     monkeypatch.setattr(sampling.Awaited, "timed", 0)
     monkeypatch.setattr(sampling.Awaited, "patience", 0.0)
     monkeypatch.setattr("skbayesembed.common.trial.Steps.interval", 0.0)
-    model = make().fit(documents()).set_params(verbose=verbose)
+    model = pickle.loads(unasked).set_params(verbose=verbose)
     capsys.readouterr()
     model.similarity(0, 1)
     said = capsys.readouterr()

@@ -12,7 +12,7 @@ from skbayesembed.inference.matching import match
 from skbayesembed.topics import inputs
 from skbayesembed.topics.draws import draws_of
 
-LENGTHS = {"draws": 60, "warmup": 100, "thin": 5, "chains": 2}
+LENGTHS = {"draws": 40, "warmup": 60, "thin": 2, "chains": 2}
 
 
 @pytest.fixture(scope="module")

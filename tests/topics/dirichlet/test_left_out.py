@@ -146,10 +146,10 @@ def test_documents_in_a_data_tree():
         wanted = np.sum(gammaln(others + counts) - gammaln(others), axis=1)
         wanted -= gammaln(total) - gammaln(total - counts.sum(axis=1))
         np.testing.assert_allclose(found[s], wanted, rtol=1e-9)
-    model = fitted(3, draws=30, warmup=60)
+    model = fitted(3, draws=10, warmup=40)
     tree = model.to_datatree(DATA.counts, n_points=40)
     documents = tree["log_likelihood"]["documents"]
-    assert documents.shape == (1, 30, 60) and float(documents["efficiency"].min()) > 0.05
+    assert documents.shape == (1, 10, 60) and float(documents["efficiency"].min()) > 0.05
     assert _elpd(documents.values[0]) > _elpd(found)
     again = model.to_datatree(DATA.counts, n_points=40)["log_likelihood"]["documents"]
     np.testing.assert_array_equal(again.values, documents.values)

@@ -157,7 +157,7 @@ def test_trajectories_leave_the_posterior_as_it_is():
         seen = np.array([t[0, 0], t[1, 0], *measures.levels(theta)[[0, 4]], theta[-1]])
         return np.concatenate([seen, seen**2])
 
-    start, n = measures.start(), 10_000
+    start, n = measures.start(), 5_000
     drawn = start.theta + prior * rng.normal(size=(n, measures.n_free))
     logs = np.array([measures.log_likelihood(theta, tokens) for theta in drawn])
     weights = np.exp(logs - logsumexp(logs))
