@@ -141,7 +141,8 @@ class Snippets:
         of_entry = np.repeat(self.periods, np.diff(self.indptr))
         place = of_entry * self.n_words + self.words
         flat = np.bincount(place, self.counts, self.n_periods * self.n_words)
-        return flat.reshape(self.n_periods, self.n_words)
+        # of no words they are integers
+        return flat.astype(float).reshape(self.n_periods, self.n_words)
 
     @property
     def cells(self):

@@ -75,7 +75,7 @@ def sum_rows(rows, out):
             out[v] += rows[r, v]
 
 
-@njit(inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by_phi):
     """Log likelihood, and power times its gradients, of main effects ``logits`` (K + T, V)."""
     n_periods, n_senses, n_genres = phi.shape
@@ -101,7 +101,7 @@ def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by
     return value
 
 
-@njit(inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     """Log likelihood, and power times its gradients, of word logits ``psi`` (T K, V)."""
     n_periods, n_senses, n_genres = phi.shape

@@ -68,7 +68,7 @@ class Tokens:
     @classmethod
     def of(cls, counts):
         """From counts (V, K)."""
-        rows, columns = np.nonzero(counts)
+        rows, columns = (np.ascontiguousarray(places) for places in np.nonzero(counts))
         return cls(rows, columns, counts[rows, columns].astype(float), counts.sum(axis=0))
 
 

@@ -47,7 +47,8 @@ class AliasTopics(CollapsedTopics):
         else:
             numbers = 0
             for hand in range(_HANDS):
-                mine = self._all[hand::_HANDS]
+                # without gaps, so that kernels are compiled once
+                mine = self._all[hand::_HANDS].copy()
                 others = state.counts.copy()
                 kernels.count_assignments(mine, self.entries, state.z, others, -1)
                 table = self._proposals(self._posterior(others, run), state.alpha, run)
