@@ -112,15 +112,15 @@ def cases():
     }.items():
         estimator = clone(drift).set_params(**options)
         yield f"dynamic-{name}", drift_case(estimator)
-    senses = DiSCSenseModel(2, n_starts=2, **SHORT)
+    senses = DiSCSenseModel(2, **SHORT)
     covariates = {"times": SENSES.times, "genres": SENSES.genres}
     for solver in ("hmc", "gibbs", "vi", "laplace", "map"):
-        estimator = clone(senses).set_params(solver=solver)
+        # modes are searched and weighed in the same way before all solvers
+        estimator = clone(senses).set_params(solver=solver, n_starts=2 if solver == "hmc" else 1)
         yield (
             f"senses-{solver}",
             Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts),
         )
-    # modes are searched and weighed as in those above
     senses = clone(senses).set_params(n_starts=1)
     units = SENSES.times * 4 + np.arange(60) % 3
     of_works = covariates | {"units": units}
@@ -490,7 +490,11 @@ def test_memory_is_looked_at_before_any_work(name, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("topics-online", {"learning_offset": 1e308}, "no finite posterior.*in mean"),
+        (
+            "topics-online",
+            {"learning_offset": 1e308},
+            "(no finite posterior.*in mean|numbers that)",
+        ),
         ("topics-dirichlet-online", {"learning_offset": 1e308}, "no finite posterior.*in topic"),
         ("topics-vi", {"mean_precision_prior": 1e308}, "no finite posterior.*elbo"),
         ("topics-gibbs", {"mean_precision_prior": 1e308}, "no finite posterior.*'lp'"),

@@ -28,6 +28,7 @@ def test_degrees_of_freedom(index):
     assert np.isfinite(ClusteredLeastSquares(within, UNITS).freedom).all()
 
 
+@pytest.mark.filterwarnings("ignore:Residuals of neighboring")
 @pytest.mark.parametrize("times", [None, UNITS], ids=["independent", "in time"])
 def test_effects_on_topics(times):
     data = make_topics(n_documents=90, n_words=60, n_topics=3, n_dims=3, random_state=0)

@@ -82,6 +82,8 @@ def test_labels_are_within_the_figure_and_apart(effects):
 
 def test_three_ticks_with_zero(effects):
     """Labels that would touch are shorter or fewer; that of zero stays."""
+    mean = np.linspace(-0.2, 0.4, effects.mean.size).reshape(effects.mean.shape)
+    effects = replace(effects, mean=mean, interval=np.stack([mean - 0.1, mean + 0.1], axis=-1))
     many = EffectsDisplay.from_result(effects)
     for display in (many, EffectsDisplay.from_result(effects, terms=["woman"])):
         for axes in display.axes_:

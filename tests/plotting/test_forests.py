@@ -178,12 +178,13 @@ def test_labels_of_ticks_keep_apart_in_narrow_axes(dynamic):
     table = dynamic.most_changed(2, min_pairs=0)
     words = np.array(["w" * 14, "v" * 14])
     many = {"count_start": 1e4 + table.count_start, "count_end": 1e5 + table.count_end}
+    many |= {"mean": np.array([0.4, 0.3]), "interval": np.array([[0.2, 0.6], [0.1, 0.5]])}
     display = plotting.ChangesDisplay.from_result(replace(table, words=words, **many))
     display.figure_.draw_without_rendering()
     low, high = display.ax_.get_xlim()
     ticks = zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True)
     boxes = [text.get_window_extent() for at, text in ticks if low <= at <= high]
-    assert len(boxes) > 1
+    assert boxes
     assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
 
 
@@ -359,10 +360,14 @@ def check_inside(display):
     figure = display.figure_
     figure.canvas.draw()
     assert figure.get_size_inches()[0] == 3.4
-    inside, low, high = figure.bbox, *display.ax_.get_xlim()
-    ticks = zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True)
-    # of ticks beyond the axis, which are not drawn
-    beyond = [text for at, text in ticks if not low <= at <= high]
+    inside, ax = figure.bbox, display.ax_
+    # of ticks beyond an axis, which are not drawn
+    beyond = [
+        tick.label1
+        for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim()))
+        for tick in axis.get_major_ticks()
+        if not min(limits) <= tick.get_loc() <= max(limits)
+    ]
     for text in figure.findobj(plt.Text):
         if text.get_visible() and text.get_text() and text not in beyond:
             box = text.get_window_extent()

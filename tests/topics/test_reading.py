@@ -194,7 +194,7 @@ def test_shares_without_width_say_why(model):
     info = model.topic_info(3)
     interval = np.tile([0.2, 0.3], (info.share.size, 1))
     interval[1] = [0.0861, 0.0864]
-    told = replace(info, interval=interval)
+    told = replace(info, interval=interval, unmixed=np.array([], dtype=int))
     line = "(topic 1: hardly any tokens enter or leave this topic between draws, so its interval is"
     assert (line in repr(told._resting_on("posterior"))) and line not in repr(info)
     assert "(topic 1: " not in repr(told._resting_on("point"))
@@ -205,7 +205,7 @@ def test_shares_without_width_say_why(model):
     assert "may be too narrow" not in repr(told) and "relevant" in repr(told)
     assert "may be too narrow" in repr(model.top_words(3)._resting_on("vi"))
     interval[2] = [0.0861, 0.0862]
-    assert "(topics 1, 2: hardly any" in repr(replace(info, interval=interval))
+    assert "(topics 1, 2: hardly any" in repr(replace(told, interval=interval))
 
 
 def test_topic_info(model):
@@ -348,7 +348,8 @@ def test_document_topics(model, data):
     np.testing.assert_allclose(found.mean, model.transform(data.counts[:5]))
     np.testing.assert_allclose(found.interval, hdi_interval(found.draws, prob=0.9))
     assert len(found["mean"]) == 5 * K and "document 4" in repr(found)
-    held = replace(found, mean=found.interval.mean(axis=-1))
+    mixed = np.array([], dtype=int)
+    held = replace(found, mean=found.interval.mean(axis=-1), unmixed=mixed)
     assert "the mean is outside the interval" not in repr(held)
     above = held.mean.copy()
     above[:2, 0] = found.interval[:2, 0, 1] + 0.01
