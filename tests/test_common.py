@@ -112,8 +112,8 @@ TOPICS = {
     "warmup": 5,
     "chains": 1,
 }
-BRIEF += [GaussianLDA(**TOPICS, features="mean_std")]
-MORE += [GaussianLDA(**TOPICS, solver="vi", word_proba="density")]
+BRIEF += [GaussianLDA(**TOPICS, solver="vi", word_proba="density")]
+MORE += [GaussianLDA(**TOPICS, features="mean_std")]
 
 
 class TimedSGNS(DynamicSGNS):

@@ -12,6 +12,7 @@ import pytest
 from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
+from skbayesembed.dynamic import seen
 from skbayesembed.dynamic.verdicts import (
     sentence_on_change,
     sentence_on_drift,
@@ -71,6 +72,13 @@ def fit(**parameters):
 )
 def fitted(request):
     return fit(solver=request.param)
+
+
+@pytest.fixture
+def enough_text(monkeypatch):
+    """Nothing is dashed out for want of text, of which some words have little."""
+    monkeypatch.setattr(seen, "FEWEST_USES", 0)
+    monkeypatch.setattr(seen, "FEW_UNITS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +164,7 @@ def test_two_changes_name_their_periods_once(fitted):
     [pytest.param(s, marks=() if s in ("map", "vi") else pytest.mark.slow) for s in SOLVERS],
     indirect=True,
 )
-def test_similarity_change_is_a_contrast(fitted):
+def test_similarity_change_is_a_contrast(fitted, enough_text):
     change = fitted.similarity_change("w00", LIST)
     ends = (fitted.similarity("w00", LIST, periods=[year]) for year in (1902, 1900))
     found = fitted.contrast(*ends)
@@ -185,7 +193,7 @@ def test_lists_and_axes(by_model, fitted):
     np.testing.assert_allclose(table.interval[at], same.interval[0])
 
 
-def test_tables_of_a_period(fitted):
+def test_tables_of_a_period(fitted, enough_text):
     table = fitted.nearer("w00", ["w03", LIST], period=1902)
     for word, what in (("w03", "w03"), ("w01, w04", LIST)):
         at = table.words.tolist().index(word)

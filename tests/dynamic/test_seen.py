@@ -20,6 +20,8 @@ TIMES = np.sort(RNG.integers(1900, 1903, N))
 TEXTS = [
     RNG.choice(WORDS, n, p=[0.5, 0.3, 0.14, 0.05, 0.01]).tolist() for n in RNG.integers(1, 9, N)
 ]
+# every word occurs
+TEXTS[0] = list(WORDS)
 UNITS, WEIGHTS = RNG.integers(0, 6, N), RNG.integers(0, 2, N).astype(float)
 
 

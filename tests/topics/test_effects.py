@@ -227,6 +227,7 @@ def test_constant_beyond_shares(model, data):
     assert "beyond 0 to 1" not in repr(replace(table, interval=interval))
 
 
+@pytest.mark.filterwarnings("ignore:Residuals of neighboring")
 def test_constant_of_terms_that_are_far_from_zero(model, data):
     """That of the year 0 is no share: a line says to center, which makes it one."""
     _, counts, x, _ = data

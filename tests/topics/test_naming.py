@@ -72,6 +72,7 @@ def test_figures_and_vectors_have_the_names(model):
     assert model.to_word_vectors().words[-2:].tolist() == ["topic_law", "topic_war"]
 
 
+@pytest.mark.filterwarnings("ignore:The chains have not mixed")
 def test_names_are_saved_marked_and_watched(tmp_path):
     model = fitted("gibbs", draws=20, warmup=5, chains=2)
     assert any("topic 'war'" in label for label in TraceDisplay.from_estimator(model).draws)
