@@ -532,7 +532,9 @@ def test_one_feature_that_is_uncertain_is_like_no_other():
     rng = np.random.default_rng(0)
     war = rng.normal(size=200)
     draws = war + np.sqrt(0.6) * war.std() * rng.normal(size=(400, 200))
-    with pytest.warns(UserWarning, match=r"(59|60|61) % of the variance of 'war' is error") as caught:
+    with pytest.warns(
+        UserWarning, match=r"(59|60|61) % of the variance of 'war' is error"
+    ) as caught:
         regress(draws, war + rng.normal(size=200), names=["war"], error="classical")
     assert "alike" not in str(caught[0].message)
 

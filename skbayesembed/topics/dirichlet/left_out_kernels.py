@@ -30,6 +30,41 @@ def take_rows(table, chosen, room):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def draw_topic(row, sizes, alpha, seen, own, masses, u):
+    """The topic of a token whose word has ``row`` (K,), tokens ``seen`` and ``own`` being given."""
+    mass = 0.0
+    for k in range(alpha.size):
+        mass += (alpha[k] + seen[k]) * (row[k] + own[k]) / (sizes[k] + seen[k])
+        masses[k] = mass
+    k = 0
+    while k < alpha.size - 1 and masses[k] <= u * mass:
+        k += 1
+    return k
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sweep(words, counts, i, n, table, sizes, alpha, rng, topics, seen, own, masses):
+    """Draw all topics again of a particle that has read ``n`` tokens of word ``i`` and all before.
+
+    ``topics`` has them in the order of words; ``own`` (K,) becomes the tokens of the last word.
+    """
+    t = 0
+    for j in range(i + 1):
+        row, many = table[words[j]], n if j == i else counts[j]
+        own[:] = 0.0
+        for s in range(t, t + many):
+            own[topics[s]] += 1.0
+        for s in range(t, t + many):
+            own[topics[s]] -= 1.0
+            seen[topics[s]] -= 1.0
+            k = draw_topic(row, sizes, alpha, seen, own, masses, rng.random())
+            topics[s] = k
+            own[k] += 1.0
+            seen[k] += 1.0
+        t += many
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def resample(weight, u, chosen):
     """Into ``chosen`` (P,) which particle each becomes by systematic resampling.
 
@@ -58,32 +93,32 @@ def read_document(words, counts, table, sizes, alpha, rng, work):
     over sum alpha + m, is the probability of the token given the topics of those before, which are
     drawn: its product over tokens, averaged over particles, has the document's probability as
     expectation, also where particles are resampled by their weights, as here once less than half
-    of them count. ``work`` is room for the tokens of particles: of the document, of the word (both
-    (P, K)), masses and a copy (also (P, K)), weights (P,) and places (P,).
+    of them count, and where all topics are then drawn again given the others (resample and move,
+    Gilks & Berzuini 2001, JRSS B 63(1)). Without that, particles would soon share most of their
+    topics. ``work`` is room for the tokens of particles: of the document, of the word (both (P,
+    K)), masses and a copy (also (P, K)), weights (P,), places (P,), topics of tokens and a copy
+    (both (P, n_tokens)).
 
     Returns
     -------
     value : float
-    spread : float
-        Squared coefficient of variation of weights, summed over the stages between resamplings.
     """
-    seen, own, masses, room, weight, chosen = work
+    seen, own, masses, room, weight, chosen, topics, spare = work
     n_particles, n_topics = seen.shape
-    value, spread, read, whole = 0.0, 0.0, 0.0, 0.0
+    value, whole, read = 0.0, 0.0, 0
     for k in range(n_topics):
         whole += alpha[k]
     for p in range(n_particles):
         weight[p] = 1.0
         for k in range(n_topics):
             seen[p, k] = 0.0
-    squares = float(n_particles)
     for i in range(words.size):
         row = table[words[i]]
         for p in range(n_particles):
             for k in range(n_topics):
                 own[p, k] = 0.0
-        for _ in range(counts[i]):
-            mean = 0.0
+        for n in range(counts[i]):
+            mean, moved = 0.0, False
             for p in range(n_particles):
                 mass = 0.0
                 for k in range(n_topics):
@@ -92,25 +127,34 @@ def read_document(words, counts, table, sizes, alpha, rng, work):
                     masses[p, k] = mass
                 weight[p] *= mass / (whole + read)
                 mean += weight[p] / n_particles
-            read += 1.0
             value += math.log(mean)
             squares = 0.0
             for p in range(n_particles):
                 weight[p] /= mean
                 squares += weight[p] * weight[p]
             if squares > 2.0 * n_particles:
-                spread += squares / n_particles - 1.0
-                squares = float(n_particles)
+                moved = True
                 resample(weight, rng.random(), chosen)
                 # the masses of the token go with their particles
                 take_rows(seen, chosen, room)
                 take_rows(own, chosen, room)
                 take_rows(masses, chosen, room)
+                for p in range(n_particles):
+                    spare[p, :read] = topics[chosen[p], :read]
+                topics, spare = spare, topics
             for p in range(n_particles):
                 u = rng.random() * masses[p, n_topics - 1]
                 k = 0
                 while k < n_topics - 1 and masses[p, k] <= u:
                     k += 1
+                topics[p, read] = k
                 own[p, k] += 1.0
                 seen[p, k] += 1.0
-    return value, spread + squares / n_particles - 1.0
+            read += 1
+            if moved:
+                for p in range(n_particles):
+                    sweep(
+                        words, counts, i, n + 1, table, sizes, alpha, rng, topics[p], seen[p],
+                        own[p], masses[p],
+                    )  # fmt: skip
+    return value
