@@ -312,7 +312,7 @@ def test_draws_of_an_approximation_keep_their_labels():
     """Two topics with the same words are told apart by their means, which matching would mix."""
     rng = np.random.default_rng(0)
     counts = rng.poisson(20.0, size=(1, 30, 2, 4)).astype(float)
-    counts[:, :, 1] += 1.0
+    counts[:, :, 1] += 4.0
     mean = np.broadcast_to([[0.0], [1.0]], (1, 30, 2, 1)).copy()
     order = recording.sort_topics({"counts": counts, "mean": mean})
     np.testing.assert_array_equal(order, [1, 0])
