@@ -145,8 +145,7 @@ def _given_the_others(estimator, counts, n_points):
             out[s], found = left_out_likelihood(
                 documents, pseudo, concentration, draws.alpha(s), z, n_points, rng
             )
-            # of few groups, so that variances are averaged
-            spread += (1.0 / found - 1.0) / n
+            spread += found / n
     values = out.reshape(posterior.n_chains, posterior.n_draws, -1)
     return Observations(values, "document", {"efficiency": 1.0 / (1.0 + spread)})
 

@@ -26,7 +26,7 @@ from .left_out_kernels import move_tokens, read_document
 
 # Sweeps over the tokens before the first draw, and between two of them.
 FIRST_SWEEPS, SWEEPS = 20, 5
-# Groups of particles.
+# Groups that the particles of a document are in.
 _GROUPS = 4
 
 
@@ -73,9 +73,8 @@ def left_out_likelihood(documents, pseudo, concentration, alpha, z, n_points, rn
 
     Returns
     -------
-    values, efficiency : ndarray of shape (n_documents,)
-        Log probabilities, and effective particles per particle: 1 / (1 + v), v the number of
-        particles times the relative variance of the probability.
+    values, spread : ndarray of shape (n_documents,)
+        Log probabilities, and particles times the relative variance of the probability.
     """
     entries = Entries.of(documents)
     table = np.zeros(pseudo.shape)
@@ -84,17 +83,16 @@ def left_out_likelihood(documents, pseudo, concentration, alpha, z, n_points, rn
     table += pseudo
     values = np.zeros((_GROUPS, documents.n_documents))
     n_each, indptr, ends = max(1, n_points // _GROUPS), entries.indptr, entries.ends
-    rooms = *(np.empty((n_each, alpha.size)) for _ in range(4)), np.empty(n_each)
-    most = n_each, np.diff(ends).max(initial=0)
-    places = np.empty(n_each, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    shape = n_each, alpha.size
+    work = *(np.empty(shape) for _ in range(4)), np.empty(n_each), np.empty(n_each, np.int64)
     for d in range(documents.n_documents):
         part = slice(indptr[d], indptr[d + 1])
         own = entries.words[part], entries.counts[part]
         topics = z[ends[d] : ends[d + 1]]
         move_tokens(*own, topics, table, sizes, -1)
         for group in range(_GROUPS):
-            values[group, d] = read_document(*own, table, sizes, alpha, rng, (*rooms, *places))
+            values[group, d] = read_document(*own, table, sizes, alpha, rng, work)
         move_tokens(*own, topics, table, sizes, 1)
     mean = logsumexp(values, axis=0) - np.log(_GROUPS)
     variance = np.exp(values - mean).var(axis=0, ddof=1) / _GROUPS
-    return mean, 1.0 / (1.0 + _GROUPS * n_each * variance)
+    return mean, _GROUPS * n_each * variance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 
@@ -30,14 +31,20 @@ def take_rows(table, chosen, room):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def draw_topic(row, sizes, alpha, seen, own, masses, u):
-    """The topic of a token whose word has ``row`` (K,), tokens ``seen`` and ``own`` being given."""
+def add_masses(row, sizes, alpha, seen, own, masses):
+    """Cumulative masses of the topics of a token whose word has ``row`` (K,), and their sum."""
     mass = 0.0
     for k in range(alpha.size):
         mass += (alpha[k] + seen[k]) * (row[k] + own[k]) / (sizes[k] + seen[k])
         masses[k] = mass
+    return mass
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def place_in(masses, at):
+    """The first of cumulative masses that is above ``at``, or the last."""
     k = 0
-    while k < alpha.size - 1 and masses[k] <= u * mass:
+    while k < masses.size - 1 and masses[k] <= at:
         k += 1
     return k
 
@@ -57,7 +64,8 @@ def sweep(words, counts, i, n, table, sizes, alpha, rng, topics, seen, own, mass
         for s in range(t, t + many):
             own[topics[s]] -= 1.0
             seen[topics[s]] -= 1.0
-            k = draw_topic(row, sizes, alpha, seen, own, masses, rng.random())
+            mass = add_masses(row, sizes, alpha, seen, own, masses)
+            k = place_in(masses, rng.random() * mass)
             topics[s] = k
             own[k] += 1.0
             seen[k] += 1.0
@@ -96,15 +104,16 @@ def read_document(words, counts, table, sizes, alpha, rng, work):
     of them count, and where all topics are then drawn again given the others (resample and move,
     Gilks & Berzuini 2001, JRSS B 63(1)). Without that, particles would soon share most of their
     topics. ``work`` is room for the tokens of particles: of the document, of the word (both (P,
-    K)), masses and a copy (also (P, K)), weights (P,), places (P,), topics of tokens and a copy
-    (both (P, n_tokens)).
+    K)), masses and a copy (also (P, K)), weights (P,) and places (P,).
 
     Returns
     -------
     value : float
     """
-    seen, own, masses, room, weight, chosen, topics, spare = work
+    seen, own, masses, room, weight, chosen = work
     n_particles, n_topics = seen.shape
+    shape = n_particles, counts.sum()
+    topics, spare = np.empty(shape, np.int64), np.empty(shape, np.int64)
     value, whole, read = 0.0, 0.0, 0
     for k in range(n_topics):
         whole += alpha[k]
@@ -120,11 +129,7 @@ def read_document(words, counts, table, sizes, alpha, rng, work):
         for n in range(counts[i]):
             mean, moved = 0.0, False
             for p in range(n_particles):
-                mass = 0.0
-                for k in range(n_topics):
-                    m = seen[p, k]
-                    mass += (alpha[k] + m) * (row[k] + own[p, k]) / (sizes[k] + m)
-                    masses[p, k] = mass
+                mass = add_masses(row, sizes, alpha, seen[p], own[p], masses[p])
                 weight[p] *= mass / (whole + read)
                 mean += weight[p] / n_particles
             value += math.log(mean)
@@ -139,14 +144,9 @@ def read_document(words, counts, table, sizes, alpha, rng, work):
                 take_rows(seen, chosen, room)
                 take_rows(own, chosen, room)
                 take_rows(masses, chosen, room)
-                for p in range(n_particles):
-                    spare[p, :read] = topics[chosen[p], :read]
-                topics, spare = spare, topics
+                take_rows(topics, chosen, spare)
             for p in range(n_particles):
-                u = rng.random() * masses[p, n_topics - 1]
-                k = 0
-                while k < n_topics - 1 and masses[p, k] <= u:
-                    k += 1
+                k = place_in(masses[p], rng.random() * masses[p, n_topics - 1])
                 topics[p, read] = k
                 own[p, k] += 1.0
                 seen[p, k] += 1.0

@@ -53,12 +53,12 @@ def log_evidence(counts):
 
 
 def test_a_document_given_the_topics_of_others():
-    """Means over seeds are exact, and efficiency tells their deviation."""
+    """Means over seeds are exact, and the spread tells their deviation."""
     z = np.array([0, 1, 1, 1, 0, 0, 1, 0, 0], np.int32)
     documents, n, seeds = documents_of(COUNTS), 400, 60
     given = documents, PSEUDO, ETA, ALPHA, z, n
     runs = [left_out_likelihood(*given, np.random.default_rng(seed)) for seed in range(seeds)]
-    found, efficiency = np.swapaxes(runs, 0, 1)
+    found, spread = np.swapaxes(runs, 0, 1)
     for d in range(3):
         here = np.repeat(np.arange(3), 3) == d
         joint = []
@@ -70,7 +70,7 @@ def test_a_document_given_the_topics_of_others():
         ratio = np.exp(found[:, d] - logsumexp(joint) + others)
         assert abs(ratio.mean() - 1) < 5 * ratio.std(ddof=1) / np.sqrt(seeds)
         # the logarithm of a variance of 60 numbers has an error of .18, of 60 times 4 groups .1
-        told = np.mean((1 / efficiency[:, d] - 1) / n)
+        told = np.mean(spread[:, d]) / n
         assert abs(np.log(ratio.var(ddof=1) / told)) < 5 * 0.21
 
 
@@ -79,15 +79,15 @@ def test_one_topic_is_exact():
     counts = np.array([[9, 0, 0], [1, 2, 0], [0, 0, 0]])
     documents, pseudo = documents_of(counts), PSEUDO[:, :1]
     z, rng = np.zeros(12, np.int32), np.random.default_rng(0)
-    found, efficiency = left_out_likelihood(documents, pseudo, ETA, ALPHA[:1], z, 3, rng)
+    found, spread = left_out_likelihood(documents, pseudo, ETA, ALPHA[:1], z, 3, rng)
     b, others = pseudo[0, 0], 3 + ETA
     wanted = gammaln(b + 10) - gammaln(b + 1) - gammaln(others + 9) + gammaln(others)
     assert found[0] == pytest.approx(wanted) and found[2] == 0
-    np.testing.assert_allclose(efficiency, 1.0)
+    np.testing.assert_allclose(1.0 / (1.0 + spread), 1.0)
 
 
 def test_long_documents_resample_their_particles():
-    """Seeds agree by what efficiency promises, on a document of 120 tokens of two topics."""
+    """Seeds agree by what the spread promises, on a document of 120 tokens of two topics."""
     rng = np.random.default_rng(1)
     pseudo = 300 * rng.dirichlet(np.full(40, 0.3), 2).T + 0.1
     counts = sum(rng.multinomial(60, words / words.sum()) for words in pseudo.T)[None]
@@ -97,8 +97,8 @@ def test_long_documents_resample_their_particles():
         rng = np.random.default_rng(seed)
         eta = pseudo[:, 0].sum()
         found.append(left_out_likelihood(documents, pseudo, eta, np.ones(2), z, n, rng))
-    values, efficiency = np.array(found)[..., 0].T
-    told = np.sqrt(np.mean((1 / efficiency - 1) / n))
+    values, spread = np.array(found)[..., 0].T
+    told = np.sqrt(np.mean(spread) / n)
     # deviations of 24 numbers have errors of a seventh; weights of all tokens are worth next to
     # nothing without resampling
     assert 0.5 * told < values.std(ddof=1) < 2 * told and told < 0.5
