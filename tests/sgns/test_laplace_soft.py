@@ -112,14 +112,14 @@ def test_null_directions(rank):
 
 
 def test_draws_need_fewer_products(monkeypatch):
-    hessian = hessian_at_mode(SparsePairs, precision=0.03)
+    hessian = hessian_at_mode(SparsePairs, n_pairs=60_000, precision=0.03)
     facts = {}
     for use in (True, False):
         monkeypatch.setattr(curvature, "worthwhile", lambda model, use=use: use)
         gaussian = gaussian_at(hessian, "krylov")
         gaussian.draw(4, np.random.default_rng(0))
         facts[use] = np.mean([f["products"] for f in gaussian.root.facts])
-    assert facts[True] < 0.8 * facts[False]
+    assert facts[True] < 0.7 * facts[False]
 
 
 @pytest.mark.parametrize("precision", [8.0, pytest.param(9.5, marks=pytest.mark.slow)])

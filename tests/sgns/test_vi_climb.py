@@ -101,7 +101,7 @@ def test_bound_and_gradient(prior):
 def test_top_is_that_of_coordinate_ascent(prior):
     climbed, other, (q, p) = build(prior)
     facts = coordinate_ascent(climbed, q, serial, max_iter=40, tol=1e-7, warn=False)
-    coordinate_ascent(other, p, serial, max_iter=3000, tol=1e-8, warn=False)
+    coordinate_ascent(other, p, serial, max_iter=3000, tol=1e-9, warn=False)
     other.take_back(p)
     reached, theirs = bound_at(other, q), bound_at(other, p)
     assert facts["converged"] and facts["n_iter"] < 40

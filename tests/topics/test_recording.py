@@ -66,29 +66,30 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     assert recording.unmixed_topics(posterior).size == 0
 
 
+def scattered(steps):
+    """Noise (2, 200) without a seed: 0 to 99 in each half of a chain, in the order of a step."""
+    return np.concatenate([np.arange(100) * step % 100 for step in steps]).reshape(2, 200)
+
+
 @pytest.mark.parametrize(
     ("apart", "unmixed", "rough"),
     [
         (0, [], []),
-        (3, [], ["(topics 0 and 2: R-hat # and #, above 1.05; intervals are rough)",
-                 "(topics 0 and 2: # and # effective draws of the share, below 100; intervals "
+        (2.85, [], ["(topics 0 and 2: R-hat 1.15 and 1.15, above 1.05; intervals are rough)",
+                 "(topics 0 and 2: 10 and 10 effective draws of the share, below 100; intervals "
                  "are rough)"]),
         (7, ["(topics 0 and 2: chains not mixed (R-hat above 1.2, or still drifting); read as "
              "points without intervals)"], []),
     ],
 )  # fmt: skip
 def test_lines_below_tables_tell_topics_that_mix_badly(apart, unmixed, rough):
-    rng = np.random.default_rng(0)
-    moved = apart * np.array([[-0.5], [0.5]]) + 10 * rng.random((2, 200))
-    kept = 100 + rng.random((2, 200))
+    moved = apart * np.array([[-0.5], [0.5]]) + 0.1 * scattered((37, 41, 43, 47))
+    kept = 100 + 1e-4 * scattered((57, 63, 67, 73))
     counts = np.stack([10 + moved, kept, 90 - moved], axis=-1)[..., None] * [0.7, 0.3]
     dims, coords = {"counts": ("topic", "word")}, {"word": ["ant", "bee"], "topic": np.arange(3)}
     posterior = Posterior({"counts": counts}, dims=dims, coords=coords, attrs={"solver": "gibbs"})
-    told = [re.sub(r"\S+ and \S+(?=, above| effective)", "# and #", line)
-            for line in labels.notes_on_rough(posterior)]  # fmt: skip
-    assert told == rough
-    assert len(labels.notes_on_mixing(posterior)) == len(unmixed + rough)
-    assert labels.notes_on_mixing(posterior)[: len(unmixed)] == unmixed
+    assert labels.notes_on_rough(posterior) == rough
+    assert labels.notes_on_mixing(posterior) == unmixed + rough
     assert labels.notes_on_mixing(posterior, [1]) == []
     posterior.coords["topic"] = np.array(["law", "trade", "war"])
     lines = labels.notes_on_mixing(posterior)
@@ -131,10 +132,7 @@ def test_chains_that_do_not_move_have_no_digits_of_r_hat(monkeypatch):
 
 def test_chains_that_drift_together_are_warned_of():
     """All shares have an R-hat below the limit of those that have not mixed."""
-    rng = np.random.default_rng(0)
-    # halves of chains have the same noise, in any order
-    noise = [np.concatenate([rng.permutation(100), rng.permutation(100)]) for _ in range(2)]
-    moved = 6 * np.linspace(0, 1, 200) + 0.1 * np.array(noise)
+    moved = 6 * np.linspace(0, 1, 200) + 0.1 * scattered((37, 41, 43, 47))
     counts = np.stack([10 + moved, 90 - moved], axis=-1)[..., None] * [0.7, 0.3]
     coords = {"word": ["ant", "bee"], "topic": np.arange(2)}
     dims = {"counts": ("topic", "word")}
