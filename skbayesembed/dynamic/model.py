@@ -34,7 +34,7 @@ from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
 from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.pairs import pooled_counts
-from ..sgns.starting import search_start
+from ..sgns.starting import search_start, searched
 from .data import PeriodPairs, period_tables
 from .surface import DynamicSurface
 
@@ -174,7 +174,7 @@ def static_mode(counts, n_components, prior_precision, rng):
     model = SGNSModel(pair_table(pooled_counts(counts)), n_components, prior_precision)
     limits = {"max_iter": _START_ITERATIONS, "tol": _START_TOL}
     start = search_start(model, rng, serial, **limits)
-    theta, _ = find_mode(model, model.pack(start), warn=False, **limits)
+    theta, _ = find_mode(searched(model), model.pack(start), warn=False, **limits)
     return model.unpack(theta)
 
 

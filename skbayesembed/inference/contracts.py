@@ -71,12 +71,27 @@ class Surface(Protocol):
 
 
 @runtime_checkable
+class Corrected(Protocol):
+    """A `Surface` that is approximated, and exact where it was corrected last.
+
+    Attributes
+    ----------
+    rounding : float
+        Error of the value, relative to its size.
+    """
+
+    rounding: float
+
+    def correct(self) -> None:
+        """Make the gradient at the point exact; it has to be evaluated anew."""
+
+
+@runtime_checkable
 class Preconditioned(Protocol):
     """Offered beside `LogDensity` by models that know most of their curvature.
 
     The search for the mode is then faster by far. ``logp_and_grad`` takes a keyword ``run``, too,
-    as `surface` does. An attribute ``precisions``, where there is one, has the types in which the
-    search goes on, instead of single and then double precision.
+    as `surface` does.
     """
 
     def surface(self, theta: np.ndarray, dtype: type, run: Run) -> Surface:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common import trial
 from ..common.warnings import warn_user
 from .ascent import Ascent
-from .contracts import LogDensity, Preconditioned, Run, require
+from .contracts import Corrected, LogDensity, Preconditioned, Run, require
 from .threads import serial
 
 # SciPy: steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and
@@ -28,15 +28,16 @@ _MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
 # the mode, and of 1,000 none further than 0.05 (benchmarks/mode_end.py: four texts).
 _ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 0.15
 # Iterations at which the preconditioner is brought up to date, the last number growing by half from
-# there; errors of values relative to their size; the change below which single precision tells
-# nothing more, and the one below which it tells nothing if changes no longer fall.
-_REFRESHED, _REFRESHED_NEAR = (1, 2, 4, 7, 11, 16, 25, 40), (1, 7, 20)
+# there; the one at which what is approximated is made exact first, and how often from there on.
+_REFRESHED, _CORRECTED, _OFTEN = (1, 2, 4, 7, 11, 16, 25, 40), 16, 20
+# Errors of values relative to their size; the change below which single precision tells nothing
+# more, and the one below which it tells nothing if changes no longer fall.
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
 _SINGLE, _NOISE = 1e-10, 1e-9
 # Iterations that a search takes, for a factor of ten of ``tol``: medians of benchmarks/cost.py and
 # benchmarks/mode.py. Those of an ascent are 16; what refreshes its preconditioner, which no trial
 # does after the first step, takes as long as 4 more.
-_TYPICAL, _TYPICAL_ASCENT, _TYPICAL_NEAR = 40, 20, 6
+_TYPICAL, _TYPICAL_ASCENT = 40, 20
 # In which an ascent goes on, one after the other.
 _PRECISIONS = np.float32, np.float64
 # SciPy's status of a search that its callback has ended.
@@ -52,7 +53,6 @@ def find_mode(
     verbose: int = 0,
     warn: bool = True,
     keep: bool = False,
-    near: bool = False,
     run: Run = serial,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximize the log density of a model that offers `LogDensity`.
@@ -74,9 +74,6 @@ def find_mode(
         Whether to warn if the mode was not reached; False where a point near it is good enough.
     keep : bool
         Whether Ctrl-C ends the search where it is; False where nothing but the mode will do.
-    near : bool
-        Whether the start is near the mode: `Preconditioned` models then take their curvature anew
-        less often, and fewer iterations are expected.
     run : callable
         Maps a function over blocks of work, for models that cut theirs; `serial` by default.
 
@@ -103,7 +100,7 @@ def find_mode(
     """
     require(model, LogDensity, "map")
     if isinstance(model, Preconditioned):
-        theta, facts, allowed = _climb(model, start, max_iter, tol, run, near, keep)
+        theta, facts, allowed = _climb(model, start, max_iter, tol, run, keep)
     else:
         theta, facts, allowed = _minimize(model, start, max_iter, tol, keep)
     if facts["interrupted"]:
@@ -178,24 +175,20 @@ def _minimize(model, start, max_iter, tol, keep=False):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run, near=False, keep=False):
+def _climb(model, start, max_iter, tol, run, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
     model.logp_and_grad(start, gradient, run=run)
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled, interrupted = -np.inf, np.inf, False, False
-    typical = _TYPICAL_NEAR if near else _TYPICAL_ASCENT
-    counted = _counted(max_iter, tol, typical, getattr(run, "n_threads", 1))
-    refreshed = _REFRESHED_NEAR if near else _REFRESHED
-    for dtype in getattr(model, "precisions", _PRECISIONS):
+    counted = _counted(max_iter, tol, _TYPICAL_ASCENT, getattr(run, "n_threads", 1))
+    for dtype in _PRECISIONS:
         least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
         surface = model.surface(theta, dtype, run)
         gains: list[float] = []
         try:
-            steps, settled = _ascend(
-                surface, dtype, least, max_iter - n_iter, gains, refreshed, counted
-            )
+            steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, gains, counted)
         except KeyboardInterrupt:
             # the point is the last one that was accepted
             steps, settled, interrupted = len(gains), False, True
@@ -221,19 +214,28 @@ def _climb(model, start, max_iter, tol, run, near=False, keep=False):
     return theta, facts, gtol
 
 
-def _ascend(surface, dtype, least, most, gains, refreshed, counted=None):
+def _ascend(surface, dtype, least, most, gains, counted=None):
     """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
 
     In double precision the top is also reached where no step gains anything. Single precision is
-    left where no step does, and where gains are as small as its noise and no longer fall. The gain
-    of every step is added to ``gains``. The preconditioner is ``refreshed`` at these steps.
+    left where no step does, and where gains are as small as its noise and no longer fall. A surface
+    that is approximated is corrected now and then, and these are steps since then. The gain of
+    every step is added to ``gains``.
     """
     ascent = _started(surface, dtype)
-    refreshed, following, fresh = set(refreshed), refreshed[-1], False
+    refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
+    due, corrected = most + 1, 0
+    corrects = isinstance(surface, Corrected) and trial.current() is None
+    if corrects:
+        due = _CORRECTED
     for step in range(1, most + 1):
         if step > following:
             following += following // 2
             refreshed.add(following)
+        if step >= due:
+            surface.correct()
+            ascent.renew()
+            due, corrected = step + _OFTEN, len(gains)
         if step in refreshed and (step == 1 or trial.current() is None):
             surface.refresh()
         if counted is not None and counted.enough():
@@ -248,17 +250,20 @@ def _ascend(surface, dtype, least, most, gains, refreshed, counted=None):
         fresh = False
         gains.append(ascent.gain)
         recent, size = sum(gains[-_WATCHED:]), max(1.0, abs(ascent.value))
-        if len(gains) >= _WATCHED and recent <= least * size:
-            return step, True
+        since = len(gains) - corrected
+        if since >= _WATCHED and recent <= least * size:
+            if corrected > 0 or not corrects:
+                return step, True
+            due = step + 1
         before = sum(gains[-2 * _WATCHED : -_WATCHED])
         noise = dtype is np.float32 and recent <= _NOISE * size
-        if noise and len(gains) >= 2 * _WATCHED and recent >= before:
+        if noise and since >= 2 * _WATCHED and recent >= before:
             return step, False
     return most, False
 
 
 def _started(surface, dtype):
-    return Ascent(surface, _ASCENT_MEMORY, _ROUNDING[dtype])
+    return Ascent(surface, _ASCENT_MEMORY, getattr(surface, "rounding", _ROUNDING[dtype]))
 
 
 def _largest(gradient):

@@ -14,7 +14,7 @@ from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
 from .exchange import Components, find_best_mode
 from .model import SGNSModel, numerical_rank, pivot_contexts
-from .starting import Stopped, is_near, search_start
+from .starting import search_start, searched
 
 
 @dataclass
@@ -75,20 +75,16 @@ def fit_mode(estimator, problem):
     model = problem.model
     rng = np.random.default_rng(problem.mode_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        keep = estimator.solver == "map"
-        limits = {"max_iter": estimator.max_iter, "tol": estimator.tol, "keep": keep, "run": run}
-        try:
-            theta, facts = find_best_mode(
-                Components(model),
-                model.pack(search_start(model, rng, **limits)),
-                rng,
-                **limits,
-                verbose=estimator.verbose,
-                warn=estimator.solver == "map",
-                near=is_near(model),
-            )
-        except Stopped as stopped:
-            theta, facts = stopped.theta, stopped.facts
+        limits = {"max_iter": estimator.max_iter, "tol": estimator.tol, "run": run}
+        theta, facts = find_best_mode(
+            Components(searched(model)),
+            model.pack(search_start(model, rng, **limits)),
+            rng,
+            **limits,
+            keep=estimator.solver == "map",
+            verbose=estimator.verbose,
+            warn=estimator.solver == "map",
+        )
     arrays = model.unpack(theta)
     if model.prior.rotates:
         turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))

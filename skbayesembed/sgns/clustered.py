@@ -5,8 +5,16 @@ negative ones among them, ``n-_ij = l_i r_j``, enter by what a word sees of a cl
 whose logits are taken for normal: ``sum_j r_j log(1 + exp(t_ij))`` is ``W_c E log(1 + exp(T))``,
 with W the sum of ``r_j``, ``T ~ N(rho_i . mu_c, rho_i' Sigma_c rho_i)`` and mu, Sigma the weighted
 moments of the cluster. In the derivatives, ``a_ic + b_ic (t_ij - rho_i . mu_c)`` then stands for
-``sigma(t_ij)``, with a and b the means of ``sigma(T)`` and of its slope. All other observations are
-as they are. A search for the mode that starts where this one ends takes a fourth of the steps.
+``sigma(t_ij)``, with a and b the means of ``sigma(T)`` and of its slope. A context sees clusters of
+targets in the same way. All other observations are as they are.
+
+What the gradients of rare words lack is found at some vectors now and then, and added from there
+on (`ClusteredResiduals.correct`), so that the search ends at the mode of the exact density.
+
+The likelihood does not see ``rho M`` with ``alpha M^-T``, and is flat along all such maps M, which
+is ``rho' G_rho = (alpha' G_alpha)'`` for its gradient G. Neither what was added elsewhere nor two
+sides that see each other by clusters of their own have this, and the search would run away along M.
+It is restored by moving each word's gradient along ``n_i rho_i X``, or ``-n_j alpha_j X'``.
 """
 
 from __future__ import annotations
@@ -20,24 +28,28 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from ..inference.threads import serial
 from .data import cut_rows, table_rows
+from .listed_kernels import listed_products, listed_table
 from .model import SGNSModel
-from .residuals import EXPECTED, SPARSE, Products, Residuals
+from .residuals import EXPECTED, Products, Residuals
 from .surface import SGNSSurface
 
 # Share of the expected negative observations that pairs of rare words have, and of all pairs that
 # are left one by one at most: with more, it does not pay.
-_RARE, _MOST_WORK = 0.05, 0.3
+_RARE, _MOST_WORK = 0.09, 0.3
 _CLUSTERS, _ITERATIONS = 16, 20
 # The quadrature of expectations of normal logits, and the least variance of those, below which
 # slopes would be rounding.
 _NODES, _WEIGHTS = (values.astype(np.float32) for values in hermegauss(7))
 _WEIGHTS /= _WEIGHTS.sum()
 _LEAST_VARIANCE = 1e-4
-# Runs of rows, each with its own sums over contexts, and contexts whose vectors fit in a cache:
-# pairs take a fourth of the time then (45,000 words).
-_BLOCKS, _CONTEXTS = 8, 3000
+# Values are those of neither side alone, and off by such a share: steps that change them by less
+# are judged by their slopes.
+_ROUNDING = 1e-5
+# Sums of moments that are as good as zero, relative to the largest.
+_FLAT = 1e-9
+# Runs of rows, each with its own sums over contexts.
+_BLOCKS = 8
 
 
 def frequent_words(pairs):
@@ -58,7 +70,7 @@ def frequent_words(pairs):
 
 
 class ClusteredModel(SGNSModel):
-    """An `SGNSModel` whose density is that of the module, in single precision.
+    """An `SGNSModel` whose search for the mode goes by the module, in single precision.
 
     Parameters
     ----------
@@ -66,65 +78,137 @@ class ClusteredModel(SGNSModel):
         Of `ProductPairs`, without anchors.
     frequent : ndarray of int
         Words that are not rare, ascending.
-    alpha : ndarray of shape (n_words, n_components)
-        Context vectors, for the clusters.
+    """
+
+    def __init__(self, model, frequent):
+        super().__init__(model.pairs, model.n_components, model.prior)
+        self._frequent = frequent
+
+    def surface(self, theta, dtype, run):
+        """As of `SGNSModel`."""
+        if dtype is np.float64:
+            return super().surface(theta, dtype, run)
+        vectors = [v.astype(np.float32) for v in self.unpack(theta).values()]
+        residuals = ClusteredResiduals(self.pairs, self._frequent, vectors, run)
+        return ClusteredSurface(self, theta, dtype, run, residuals)
+
+
+class ClusteredSurface(SGNSSurface):
+    """The `SGNSSurface` of a `ClusteredModel`."""
+
+    rounding = _ROUNDING
+
+    def correct(self):
+        """Make the gradient at the point that of the exact density."""
+        self._residuals.correct(*self.point)
+
+
+class ClusteredResiduals(Residuals):
+    """`Residuals` of pairs whose negative counts are a product, by the formulas of the module.
+
+    Parameters
+    ----------
+    pairs : ProductPairs
+    frequent : ndarray of int
+        Words that are not rare, ascending.
+    vectors : pair of ndarray of float32 of shape (n_words, n_components)
+        Of targets and contexts, for the first clusters.
     run : callable
         Maps a function over blocks of rows.
     """
 
-    precisions = (np.float32,)
-
-    def __init__(self, model, frequent, alpha, run):
-        super().__init__(model.pairs, model.n_components, model.prior)
-        self._residuals = ClusteredResiduals(model.pairs, frequent, alpha, run)
-
-    def logp_and_grad(self, theta, out, tau=None, run=serial):
-        """As of `SGNSModel`."""
-        surface = self.surface(theta, np.float32, run)
-        value, gradient = surface.value_and_gradient()
-        out[:] = gradient.ravel()
-        return value
-
-    def surface(self, theta, dtype, run):
-        """As of `SGNSModel`."""
-        return SGNSSurface(self, theta, dtype, run, self._residuals)
-
-
-class ClusteredResiduals(Residuals):
-    """`Residuals` of pairs whose negative counts are a product, by the formulas of the module."""
-
-    def __init__(self, pairs, frequent, alpha, run):
+    def __init__(self, pairs, frequent, vectors, run):
         self.observations = [pairs.observations(side) for side in (0, 1)]
+        self._weights = [n.astype(np.float32)[:, None] for n in self.observations]
         every = np.arange(pairs.n_words)
-        self._rare = np.delete(every, frequent)
+        self._rare, self._run = np.delete(every, frequent), run
         whole = pairs.table(np.float32)
         self._parts = [
             _Part(frequent, every, whole, run),
             _Part(self._rare, frequent, whole, run),
             _PositivePart(self._rare, self._rare, whole, run),
         ]
-        factors = [factor[self._rare].astype(np.float32) for factor in pairs.factors]
-        self._clusters = _Clusters(alpha[self._rare], *factors, run)
+        self._factors = [factor[self._rare].astype(np.float32) for factor in pairs.factors]
+        self._negatives, self._lacking = _negatives(*self._factors, run), None
+        self.gather(*vectors)
 
-    def _multiply(self, x, y, z, u, rz, ru):
-        rz[:], ru[:] = 0.0, 0.0
-        total = sum(part.residuals(x, y, z, u, rz, ru) for part in self._parts)
-        own = self._rare
-        likelihood, of_rows, of_columns = self._clusters.residuals(x[own], y[own], z[own], u[own])
-        rz[own] += of_rows
-        ru[own] += of_columns
-        return total + likelihood
+    def gather(self, x, y):
+        """Take clusters of these vectors."""
+        own, (left, right) = self._rare, self._factors
+        self._clusters = (
+            _Clusters(y[own], left, right, self._run),
+            _Clusters(x[own], right, left, self._run),
+        )
+
+    def correct(self, x, y):
+        """Take clusters of these vectors, and what gradients of rare words lack there.
+
+        `gradient` is exact at these vectors, and adds what is lacking there elsewhere, too.
+        """
+        self.gather(x, y)
+        x, y = x[self._rare], y[self._rare]
+        self._lacking = np.empty((2, *x.shape), np.float32)
+        self._negatives.residuals(x, y, y, x, *self._lacking)
+        for lacking, (_, found) in zip(self._lacking, self._seen(x, y, y, x), strict=True):
+            lacking -= found
+
+    def gradient(self, x, y, out):
+        """As of `Residuals`; the log likelihood is the one without `correct`."""
+        value = super().gradient(x, y, out)
+        if self._lacking is not None:
+            out[:, self._rare] += self._lacking
+        _flatten(x, y, self._weights, out)
+        return value
 
     def slopes(self, x, y, z, u):
         """As of `Residuals`."""
         sz, su = np.zeros_like(z), np.zeros_like(u)
         for part in self._parts:
             part.slopes(x, y, z, u, sz, su)
-        own = self._rare
-        of_rows, of_columns = self._clusters.slopes(x[own], y[own], z[own], u[own])
-        sz[own] += of_rows
-        su[own] += of_columns
+        own, (of_targets, of_contexts) = self._rare, self._clusters
+        sz[own] += of_targets.slopes(x[own], y[own], z[own])
+        su[own] += of_contexts.slopes(y[own], x[own], u[own])
         return sz, su
+
+    def _multiply(self, x, y, z, u, rz, ru):
+        rz[:], ru[:] = 0.0, 0.0
+        total = sum(part.residuals(x, y, z, u, rz, ru) for part in self._parts)
+        own = self._rare
+        seen = self._seen(x[own], y[own], z[own], u[own])
+        for out, (_, found) in zip((rz, ru), seen, strict=True):
+            out[own] += found
+        return total + float(np.mean([value for value, _ in seen]))
+
+    def _seen(self, x, y, z, u):
+        """By side: the log likelihood of pairs by clusters, and ``R z`` or ``R' u``."""
+        of_targets, of_contexts = self._clusters
+        return of_targets.residuals(x, y, z), of_contexts.residuals(y, x, u)
+
+
+def _negatives(left, right, run):
+    """All negative observations of some words, `Products`."""
+    none = np.zeros(left.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+    cuts = cut_rows(np.ones(left.size), _BLOCKS)
+    return Products(EXPECTED, functools.partial(table_rows, (*none, left, right)), cuts, run)
+
+
+def _flatten(x, y, weights, gradient):
+    """Make a gradient flat along maps of the components, in place.
+
+    With ``G_x = rho' W rho``, ``G_y = alpha' V alpha``, X solves ``G_x X + X G_y = E``, where E is
+    ``rho' g_rho - (alpha' g_alpha)'`` before.
+    """
+    first, second = gradient
+    uneven = (x.T @ first).astype(float) - (second.T @ y).astype(float)
+    (a, turn_x), (b, turn_y) = (
+        np.linalg.eigh((v.T @ (w * v)).astype(float)) for v, w in zip((x, y), weights, strict=True)
+    )
+    sums = a[:, None] + b
+    inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > _FLAT * sums.max())
+    moved = turn_x @ (inverse * (turn_x.T @ uneven @ turn_y)) @ turn_y.T
+    moved = moved.astype(x.dtype)
+    first -= weights[0] * (x @ moved)
+    second += weights[1] * (y @ moved.T)
 
 
 class _Part:
@@ -156,40 +240,31 @@ class _Part:
 
 
 class _PositivePart(_Part):
-    """The positive observations of some words with some contexts, that many contexts at a time."""
+    """The positive observations of some words with some contexts."""
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        indptr, indices, positive, *_ = _selected(table, rows, columns)
-        whole = sparse.csr_array((positive, indices, indptr), (rows.size, columns.size))
-        cuts = cut_rows(np.ones(columns.size), -(-columns.size // _CONTEXTS))
-        self._tables = [(a, b, _positive(*_compressed(whole[:, a:b]))) for a, b in cuts]
-        seen = sum(np.diff(own[0]) for *_, own in self._tables)
-        cuts = cut_rows(seen + 1.0, _BLOCKS)
-        steps = tuple(functools.partial(_by_columns, step) for step in SPARSE)
-        self._products = Products(steps, self._rows_of, cuts, run)
-
-    def _rows_of(self, start, stop):
-        return [(first, last, table_rows(own, start, stop)) for first, last, own in self._tables]
+        whole = _selected(table, rows, columns)[:3]
+        cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
+        tables = {cut: listed_table(*table_rows(whole, *cut), columns.size) for cut in cuts}
+        steps = _listed_residuals, _listed_slopes
+        self._products = Products(steps, lambda a, b: tables[a, b], cuts, run)
 
 
-def _positive(indptr, indices, positive):
-    """Counts n+ whose likelihood is that of n+ observations, all of them positive."""
-    return indptr, indices, positive, np.float32(0.5) * positive
+def _listed_residuals(block, x, y, z, u):
+    return _listed(block, False, x, y, z, u)
 
 
-def _by_columns(step, block, x, y, z, u):
-    """A step over tables of some columns each, whose vectors stay in the cache."""
-    start, stop, tables = block
-    of_rows = np.zeros((stop - start, z.shape[1]), x.dtype)
+def _listed_slopes(block, x, y, z, u):
+    return _listed(block, True, x, y, z, u)
+
+
+def _listed(block, bends, x, y, z, u):
+    a, b, table = block
+    of_rows = np.empty((b - a, z.shape[1]), x.dtype)
     of_columns = np.empty((len(z), u.shape[1]), x.dtype)
-    total = 0.0
-    for first, last, table in tables:
-        own = slice(first, last)
-        mine, of_columns[own], value = step((start, stop, table), x, y[own], z[own], u)
-        of_rows += mine
-        total += value
-    return of_rows, of_columns, total
+    value = listed_products(table, bends, x[a:b], y, z, u[a:b], of_rows, of_columns)
+    return of_rows, of_columns, value
 
 
 def _selected(table, rows, columns):
@@ -205,58 +280,53 @@ def _compressed(counts):
 
 
 class _Moments(NamedTuple):
-    """Of a cluster of contexts, and of further numbers z of each."""
+    """Of a cluster of words, and of further numbers z of each."""
 
     weight: np.float32
     mean: np.ndarray
-    apart: np.ndarray  # vectors less their mean
     covariance: np.ndarray
     mean_z: np.ndarray
     with_z: np.ndarray  # covariance of vectors and z
 
 
 class _Clusters:
-    """Rare contexts in clusters, and the negative observations of rare words with them.
+    """Rare words of one side in clusters, and what those of the other side see of them.
 
     Parameters
     ----------
-    alpha : ndarray of shape (n_rare, n_components)
-        Vectors that tell the clusters.
-    left, right : ndarray of float32 of shape (n_rare,)
-        Factors of the counts.
+    vectors : ndarray of shape (n_rare, n_components)
+        That tell the clusters.
+    own, factor : ndarray of float32 of shape (n_rare,)
+        Factors of the counts, of those who see and of those who are seen.
     run : callable
         Maps a function over blocks of work.
     """
 
-    def __init__(self, alpha, left, right, run):
-        self._run, self._left, self._right = run, left, right
-        n_clusters = min(_CLUSTERS, len(np.unique(alpha, axis=0)))
+    def __init__(self, vectors, own, factor, run):
+        self._run, self._own, self._factor = run, own, factor
+        n_clusters = min(_CLUSTERS, len(np.unique(vectors, axis=0)))
         # the sums of threads would be added in the order in which they end
         with threadpool_limits(limits=1):
             means = KMeans(n_clusters, n_init=1, max_iter=_ITERATIONS, random_state=0)
-            labels = means.fit_predict(alpha)
+            labels = means.fit_predict(vectors)
         members = (np.flatnonzero(labels == c) for c in range(n_clusters))
-        self._members = [m for m in members if right[m].sum() > 0.0]
-        self._rows = cut_rows(np.ones(left.size), _BLOCKS)
+        self._members = [m for m in members if factor[m].sum() > 0.0]
+        self._rows = cut_rows(np.ones(own.size), _BLOCKS)
 
-    def residuals(self, x, y, z, u):
-        """The log likelihood, ``R z`` and ``R' u``."""
-        clusters = self._over(self._moments, self._members, y, z)
-        blocks = self._over(self._row_block, self._rows, clusters, x, u)
-        constant, linear = (sum(block[i] for block in blocks) for i in (2, 3))
-        of_columns = np.zeros((len(y), u.shape[1]), y.dtype)
-        own = list(zip(self._members, clusters, constant, linear, strict=True))
-        self._over(self._spread, own, of_columns)
-        return sum(block[1] for block in blocks), np.vstack([b[0] for b in blocks]), of_columns
+    def residuals(self, x, y, z):
+        """The log likelihood, and ``R z``."""
+        blocks = self._blocks(self._residuals_of, x, y, z)
+        return sum(value for value, _ in blocks), np.vstack([found for _, found in blocks])
 
-    def slopes(self, x, y, z, u):
-        """``S z`` and ``S' u``, a slope being the mean over its cluster."""
+    def slopes(self, x, y, z):
+        """``S z``, a slope being the mean over its cluster."""
+        return np.vstack(self._blocks(self._slopes_of, x, y, z))
+
+    def _blocks(self, function, x, y, z):
+        if not z.shape[1]:
+            return [function(rows, [], x, z) for rows in self._rows]
         clusters = self._over(self._moments, self._members, y, z)
-        blocks = self._over(self._slope_block, self._rows, clusters, x, u)
-        of_columns = np.zeros((len(y), u.shape[1]), y.dtype)
-        for members, found in zip(self._members, sum(b[1] for b in blocks), strict=True):
-            of_columns[members] = self._right[members, None] * found
-        return np.vstack([block[0] for block in blocks]), of_columns
+        return self._over(function, self._rows, clusters, x, z)
 
     def _over(self, function, tasks, *shared):
         found = [None] * len(tasks)
@@ -268,51 +338,36 @@ class _Clusters:
         return found
 
     def _moments(self, members, y, z):
-        weights, z = self._right[members], z[members]
+        weights, z = self._factor[members], z[members]
         total = weights.sum()
         mean = weights @ y[members] / total
         apart = y[members] - mean
         weighted = apart.T * (weights / total)
-        return _Moments(total, mean, apart, weighted @ apart, weights @ z / total, weighted @ z)
+        return _Moments(total, mean, weighted @ apart, weights @ z / total, weighted @ z)
 
-    def _row_block(self, rows, clusters, x, u):
-        """Of some rows: ``R z``, their likelihood, and their parts of what `_spread` takes."""
+    def _residuals_of(self, rows, clusters, x, z):
         start, stop = rows
-        x, u, left = x[start:stop], u[start:stop], self._left[start:stop]
-        of_rows = np.zeros((len(x), clusters[0].mean_z.size), x.dtype)
-        shape = len(clusters), u.shape[1]
-        constant = np.zeros(shape, x.dtype)
-        linear = np.zeros((shape[0], x.shape[1], shape[1]), x.dtype)
+        x, own = x[start:stop], self._own[start:stop]
+        found = np.zeros((len(x), z.shape[1]), x.dtype)
         total = 0.0
-        for c, of in enumerate(clusters):
+        for of in clusters:
             softplus, a, b = _normal_logistic(x, of.mean, of.covariance)
-            total -= float(of.weight) * float(np.dot(left.astype(float), softplus))
-            if u.shape[1]:
-                constant[c] = -(left * a) @ u
-                np.matmul(x.T, (left * b)[:, None] * u, out=linear[c])
-            if of.mean_z.size:
-                moved = x @ of.with_z
-                moved *= b[:, None]
-                moved += a[:, None] * of.mean_z
-                moved *= (of.weight * left)[:, None]
-                of_rows -= moved
-        return of_rows, total, constant, linear
+            total -= float(of.weight) * float(np.dot(own.astype(float), softplus))
+            moved = x @ of.with_z
+            moved *= b[:, None]
+            moved += a[:, None] * of.mean_z
+            moved *= (of.weight * own)[:, None]
+            found -= moved
+        return total, found
 
-    def _spread(self, task, of_columns):
-        """What a cluster's rows sum up to, for each of its contexts."""
-        members, of, constant, linear = task
-        of_columns[members] = self._right[members, None] * (constant - of.apart @ linear)
-
-    def _slope_block(self, rows, clusters, x, u):
+    def _slopes_of(self, rows, clusters, x, z):
         start, stop = rows
-        x, u, left = x[start:stop], u[start:stop], self._left[start:stop]
-        of_rows = np.zeros((len(x), clusters[0].mean_z.size), x.dtype)
-        of_clusters = np.zeros((len(clusters), u.shape[1]), x.dtype)
-        for c, of in enumerate(clusters):
-            slope = left * _normal_logistic(x, of.mean, of.covariance)[2]
-            of_rows += (of.weight * slope)[:, None] * of.mean_z
-            of_clusters[c] = slope @ u
-        return of_rows, of_clusters
+        x, own = x[start:stop], self._own[start:stop]
+        found = np.zeros((len(x), z.shape[1]), x.dtype)
+        for of in clusters:
+            slope = own * _normal_logistic(x, of.mean, of.covariance)[2]
+            found += (of.weight * slope)[:, None] * of.mean_z
+        return found
 
 
 def _normal_logistic(x, mean, covariance):

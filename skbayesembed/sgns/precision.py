@@ -35,7 +35,7 @@ from .inputs import finish_counts
 from .model import SGNSModel, numerical_rank
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
-from .starting import is_near, search_start
+from .starting import search_start, searched
 
 # For what is held out, and for where the searches start.
 _SEED = seed_sequence(0).spawn(5)[-1]
@@ -167,14 +167,7 @@ class _Path:
         else:
             start = self.modes[near]
         with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
-            theta, _ = find_mode(
-                model,
-                start,
-                warn=False,
-                near=near is None and is_near(model),
-                run=self.run,
-                **limits,
-            )
+            theta, _ = find_mode(searched(model), start, warn=False, run=self.run, **limits)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 

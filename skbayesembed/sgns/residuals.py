@@ -74,6 +74,9 @@ class Residuals:
         self.products = Products(*_steps(pairs), row_blocks(pairs), run)
         self.observations = [pairs.observations(side) for side in (0, 1)]
 
+    def gather(self, x, y):
+        """Prepare for vectors near these; nothing is approximated here."""
+
     def gradient(self, x, y, out):
         """The log likelihood at ``x``, ``y``; its gradient, ``R y`` and ``R' x``, in ``out``.
 

@@ -18,7 +18,7 @@ from ..exchange import Components, find_best_mode
 from ..model import numerical_rank
 from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
-from ..starting import is_near, search_start
+from ..starting import search_start, searched
 from .approximation import GaussianApproximation
 from .climb import ClimbedVariational, climbs
 from .online import OnlineVI
@@ -33,8 +33,8 @@ _QUICK_SWEEPS = 10
 # Relative rise of the bound below which these end: they only have to come near.
 _QUICK_TOL = 1e-4
 # A climb of the bound starts where a search for the mode is after so many steps, at most, or with
-# this ``tol``; from where rare words went by clusters a fourth of them is enough.
-_MODE_STEPS, _MODE_TOL, _NEARER = 40, 2e-7, 4
+# this ``tol``.
+_MODE_STEPS, _MODE_TOL = 40, 2e-7
 # Most of them where ascent goes from the best mode.
 _MOST_STEPS = 1000
 
@@ -115,15 +115,11 @@ def _near_mode(model, rng, run, steps):
     limits = {"max_iter": steps, "tol": _MODE_TOL}
     start = checkpoint.remembered("spectral start", lambda: search_start(model, rng, run, **limits))
 
-    near = is_near(model)
-    if near:
-        limits = limits | {"max_iter": -(-steps // _NEARER)}
-
     def search():
         # streams of their own: what is remembered draws no numbers
         own = rng.spawn(1)[0]
         theta, _ = find_best_mode(
-            Components(model), model.pack(start), own, warn=False, near=near, run=run, **limits
+            Components(searched(model)), model.pack(start), own, warn=False, run=run, **limits
         )
         return model.unpack(theta)
 
