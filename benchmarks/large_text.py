@@ -17,8 +17,7 @@ of the log density so far, CPU seconds since the fit began, the log density and 
 first line names the kernels of BLAS, on which much of the time depends: OpenBLAS has a choice of
 them, which ``OPENBLAS_CORETYPE`` overrides.
 
-With ``--exact`` all pairs enter the search as they are at once, without a search before in which
-rare words see rare contexts by clusters.
+With ``--exact`` all pairs enter the search as they are: no words see each other by clusters.
 
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
 (reading the text is part of both, and so is replacing words without ``--text``; numba's

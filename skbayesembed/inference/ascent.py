@@ -110,10 +110,6 @@ class Ascent:
             self.value, self.gradient = value, gradient
         return accepted
 
-    def renew(self) -> None:
-        """Evaluate anew where the model has changed."""
-        self.value, self.gradient = self._evaluate()
-
     def _evaluate(self):
         self.n_evaluations += 1
         return self._model.value_and_gradient()

@@ -82,8 +82,8 @@ class Corrected(Protocol):
 
     rounding: float
 
-    def correct(self) -> None:
-        """Make the gradient at the point exact; it has to be evaluated anew."""
+    def correct(self) -> tuple[float, np.ndarray]:
+        """Make the gradient at the point exact; returns what `value_and_gradient` does then."""
 
 
 @runtime_checkable

@@ -219,7 +219,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
 
     In double precision the top is also reached where no step gains anything. Single precision is
     left where no step does, and where gains are as small as its noise and no longer fall. A surface
-    that is approximated is corrected now and then, and these are steps since then. The gain of
+    that is approximated is corrected now and then, and these are all steps since then. The gain of
     every step is added to ``gains``.
     """
     ascent = _started(surface, dtype)
@@ -233,8 +233,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
             following += following // 2
             refreshed.add(following)
         if step >= due:
-            surface.correct()
-            ascent.renew()
+            ascent.value, ascent.gradient = surface.correct()
             due, corrected = step + _OFTEN, len(gains)
         if step in refreshed and (step == 1 or trial.current() is None):
             surface.refresh()
@@ -252,7 +251,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
         recent, size = sum(gains[-_WATCHED:]), max(1.0, abs(ascent.value))
         since = len(gains) - corrected
         if since >= _WATCHED and recent <= least * size:
-            if corrected > 0 or not corrects:
+            if not corrects or (corrected > 0 and sum(gains[corrected:]) <= least * size):
                 return step, True
             due = step + 1
         before = sum(gains[-2 * _WATCHED : -_WATCHED])

@@ -99,8 +99,9 @@ class ClusteredSurface(SGNSSurface):
     rounding = _ROUNDING
 
     def correct(self):
-        """Make the gradient at the point that of the exact density."""
+        """As of `Corrected`."""
         self._residuals.correct(*self.point)
+        return self.value_and_gradient()
 
 
 class ClusteredResiduals(Residuals):
@@ -124,7 +125,7 @@ class ClusteredResiduals(Residuals):
         self._rare, self._run = np.delete(every, frequent), run
         whole = pairs.table(np.float32)
         self._parts = [
-            _Part(frequent, every, whole, run),
+            _Turned(every, frequent, whole, run),
             _Part(self._rare, frequent, whole, run),
             _PositivePart(self._rare, self._rare, whole, run),
         ]
@@ -141,10 +142,7 @@ class ClusteredResiduals(Residuals):
         )
 
     def correct(self, x, y):
-        """Take clusters of these vectors, and what gradients of rare words lack there.
-
-        `gradient` is exact at these vectors, and adds what is lacking there elsewhere, too.
-        """
+        """Add to gradients from here on what those by clusters lack at ``x``, ``y``."""
         self.gather(x, y)
         x, y = x[self._rare], y[self._rare]
         self._lacking = np.empty((2, *x.shape), np.float32)
@@ -219,7 +217,7 @@ class _Part:
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        own = _selected(table, rows, columns)
+        own = self._selected(table)
         cuts = cut_rows(np.diff(own[0]) + float(columns.size), _BLOCKS)
         self._products = Products(EXPECTED, functools.partial(table_rows, own), cuts, run)
 
@@ -238,13 +236,33 @@ class _Part:
         of_columns[j] += others
         return found
 
+    def _selected(self, table):
+        """Rows and columns, ascending, of a table of `ProductPairs`."""
+        indptr, indices, positive, left, right = table
+        whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
+        chosen = whole[self._rows][:, self._columns]
+        return *_compressed(chosen), left[self._rows], right[self._columns]
+
+
+class _Turned(_Part):
+    """As `_Part`, with contexts in the rows of the table: few words have smaller sums."""
+
+    def _add(self, products, x, y, z, u, of_rows, of_columns):
+        return super()._add(products, y, x, u, z, of_columns, of_rows)
+
+    def _selected(self, table):
+        indptr, indices, positive, left, right = table
+        whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
+        chosen = sparse.csr_array(whole[self._columns][:, self._rows].T)
+        return *_compressed(chosen), right[self._rows], left[self._columns]
+
 
 class _PositivePart(_Part):
     """The positive observations of some words with some contexts."""
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        whole = _selected(table, rows, columns)[:3]
+        whole = self._selected(table)[:3]
         cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
         tables = {cut: listed_table(*table_rows(whole, *cut), columns.size) for cut in cuts}
         steps = _listed_residuals, _listed_slopes
@@ -265,13 +283,6 @@ def _listed(block, bends, x, y, z, u):
     of_columns = np.empty((len(z), u.shape[1]), x.dtype)
     value = listed_products(table, bends, x[a:b], y, z, u[a:b], of_rows, of_columns)
     return of_rows, of_columns, value
-
-
-def _selected(table, rows, columns):
-    """Some rows and columns, ascending, of a table of `ProductPairs`."""
-    indptr, indices, positive, left, right = table
-    whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
-    return *_compressed(whole[rows][:, columns]), left[rows], right[columns]
 
 
 def _compressed(counts):

@@ -41,8 +41,6 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
     total = 0.0
     rz[:] = 0.0
     ru[:] = 0.0
-    if n_rows == 0:
-        return total
     for base in range(0, indptr.size - 1, n_rows):
         a = 0
         while a < n_rows:

@@ -302,6 +302,7 @@ class ApproximatedSurface:
         apart = self.point - self.model.mode
         self.lacking = (self.precision - self.model.precision) @ apart
         self.n_corrected += 1
+        return self.value_and_gradient()
 
     def precondition(self, x):
         x /= np.diag(self.precision)

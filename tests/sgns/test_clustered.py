@@ -191,7 +191,7 @@ def test_a_search_ends_at_the_mode_and_is_seldom_corrected(pairs, small, monkeyp
 
     def counted(surface):
         corrected.append(surface)
-        correct(surface)
+        return correct(surface)
 
     monkeypatch.setattr(ClusteredSurface, "correct", counted)
     theta, facts = found_by(pairs, serial)
@@ -203,6 +203,15 @@ def test_a_search_ends_at_the_mode_and_is_seldom_corrected(pairs, small, monkeyp
     assert facts["converged"]
     assert 1 <= len(corrected) <= facts["n_iter"] / 5
     assert model.logp_and_grad(theta, np.empty(theta.size)) == facts["lp"]
+
+
+def test_double_precision_is_exact(pairs, small):
+    theta, facts = found_by(pairs, serial, tol=1e-13, max_iter=500)
+    # far below what single precision tells: the largest gradients are some 1e4
+    assert facts["converged"] and facts["max_gradient"] < 1e-4
+    gradient = np.empty(theta.size)
+    SGNSModel(pairs, K, 2.0).logp_and_grad(theta, gradient)
+    assert np.abs(gradient).max() < 0.1
 
 
 def test_ctrl_c_keeps_where_the_search_is(pairs, small, monkeypatch):
