@@ -127,8 +127,8 @@ class ClusteredResiduals(Residuals):
         self._parts = [
             _Turned(every, frequent, whole, run),
             _Part(self._rare, frequent, whole, run),
-            _PositivePart(self._rare, self._rare, whole, run),
         ]
+        self._seen = _positives(self._rare, whole, run)
         self._factors = [factor[self._rare].astype(np.float32) for factor in pairs.factors]
         self._negatives, self._lacking = _negatives(*self._factors, run), None
         self.gather(*vectors)
@@ -147,14 +147,12 @@ class ClusteredResiduals(Residuals):
         x, y = x[self._rare], y[self._rare]
         self._lacking = np.empty((2, *x.shape), np.float32)
         self._negatives.residuals(x, y, y, x, *self._lacking)
-        for lacking, (_, found) in zip(self._lacking, self._seen(x, y, y, x), strict=True):
+        for lacking, (_, found) in zip(self._lacking, self._by_clusters(x, y, y, x), strict=True):
             lacking -= found
 
     def gradient(self, x, y, out):
         """As of `Residuals`; the log likelihood is the one without `correct`."""
-        value = super().gradient(x, y, out)
-        if self._lacking is not None:
-            out[:, self._rare] += self._lacking
+        value = self._multiply(x, y, y, x, *out, self._lacking)
         _flatten(x, y, self._weights, out)
         return value
 
@@ -164,23 +162,44 @@ class ClusteredResiduals(Residuals):
         for part in self._parts:
             part.slopes(x, y, z, u, sz, su)
         own, (of_targets, of_contexts) = self._rare, self._clusters
-        sz[own] += of_targets.slopes(x[own], y[own], z[own])
-        su[own] += of_contexts.slopes(y[own], x[own], u[own])
+        x, y, z, u = x[own], y[own], z[own], u[own]
+        mine, others = np.empty_like(z), np.empty_like(u)
+        self._seen.slopes(x, y, z, u, mine, others)
+        mine += of_targets.slopes(x, y, z)
+        others += of_contexts.slopes(y, x, u)
+        sz[own] += mine
+        su[own] += others
         return sz, su
 
-    def _multiply(self, x, y, z, u, rz, ru):
+    def _multiply(self, x, y, z, u, rz, ru, lacking=None):
         rz[:], ru[:] = 0.0, 0.0
         total = sum(part.residuals(x, y, z, u, rz, ru) for part in self._parts)
+        # rare words with each other: rows are taken out and put back once
         own = self._rare
-        seen = self._seen(x[own], y[own], z[own], u[own])
-        for out, (_, found) in zip((rz, ru), seen, strict=True):
-            out[own] += found
-        return total + float(np.mean([value for value, _ in seen]))
+        x, y, z, u = x[own], y[own], z[own], u[own]
+        sums = np.empty_like(z), np.empty_like(u)
+        total += self._seen.residuals(x, y, z, u, *sums)
+        by_clusters = self._by_clusters(x, y, z, u)
+        for side, (out, (_, found)) in enumerate(zip(sums, by_clusters, strict=True)):
+            out += found
+            if lacking is not None:
+                out += lacking[side]
+        rz[own] += sums[0]
+        ru[own] += sums[1]
+        return total + float(np.mean([value for value, _ in by_clusters]))
 
-    def _seen(self, x, y, z, u):
+    def _by_clusters(self, x, y, z, u):
         """By side: the log likelihood of pairs by clusters, and ``R z`` or ``R' u``."""
         of_targets, of_contexts = self._clusters
         return of_targets.residuals(x, y, z), of_contexts.residuals(y, x, u)
+
+
+def _positives(words, table, run):
+    """All positive observations of some words with each other, `Products`."""
+    whole = _selected(table, words, words)[:3]
+    cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
+    tables = {cut: listed_table(*table_rows(whole, *cut), words.size) for cut in cuts}
+    return Products((_listed_residuals, _listed_slopes), lambda a, b: tables[a, b], cuts, run)
 
 
 def _negatives(left, right, run):
@@ -217,7 +236,7 @@ class _Part:
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        own = self._selected(table)
+        own = self._chosen(table)
         cuts = cut_rows(np.diff(own[0]) + float(columns.size), _BLOCKS)
         self._products = Products(EXPECTED, functools.partial(table_rows, own), cuts, run)
 
@@ -236,12 +255,8 @@ class _Part:
         of_columns[j] += others
         return found
 
-    def _selected(self, table):
-        """Rows and columns, ascending, of a table of `ProductPairs`."""
-        indptr, indices, positive, left, right = table
-        whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
-        chosen = whole[self._rows][:, self._columns]
-        return *_compressed(chosen), left[self._rows], right[self._columns]
+    def _chosen(self, table):
+        return _selected(table, self._rows, self._columns)
 
 
 class _Turned(_Part):
@@ -250,23 +265,10 @@ class _Turned(_Part):
     def _add(self, products, x, y, z, u, of_rows, of_columns):
         return super()._add(products, y, x, u, z, of_columns, of_rows)
 
-    def _selected(self, table):
-        indptr, indices, positive, left, right = table
-        whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
-        chosen = sparse.csr_array(whole[self._columns][:, self._rows].T)
-        return *_compressed(chosen), right[self._rows], left[self._columns]
-
-
-class _PositivePart(_Part):
-    """The positive observations of some words with some contexts."""
-
-    def __init__(self, rows, columns, table, run):
-        self._rows, self._columns = rows, columns
-        whole = self._selected(table)[:3]
-        cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
-        tables = {cut: listed_table(*table_rows(whole, *cut), columns.size) for cut in cuts}
-        steps = _listed_residuals, _listed_slopes
-        self._products = Products(steps, lambda a, b: tables[a, b], cuts, run)
+    def _chosen(self, table):
+        *counts, left, right = _selected(table, self._columns, self._rows)
+        turned = sparse.csr_array(_matrix(*counts, left.size, right.size).T)
+        return *_compressed(turned), right, left
 
 
 def _listed_residuals(block, x, y, z, u):
@@ -283,6 +285,17 @@ def _listed(block, bends, x, y, z, u):
     of_columns = np.empty((len(z), u.shape[1]), x.dtype)
     value = listed_products(table, bends, x[a:b], y, z, u[a:b], of_rows, of_columns)
     return of_rows, of_columns, value
+
+
+def _selected(table, rows, columns):
+    """Rows and columns, ascending, of a table of `ProductPairs`."""
+    *counts, left, right = table
+    chosen = _matrix(*counts, left.size, right.size)[rows][:, columns]
+    return *_compressed(chosen), left[rows], right[columns]
+
+
+def _matrix(indptr, indices, values, n_rows, n_columns):
+    return sparse.csr_array((values, indices, indptr), (n_rows, n_columns))
 
 
 def _compressed(counts):
