@@ -78,7 +78,7 @@ def test_a_search_that_starts_among_frequent_words(by_clusters, shards, blocks_o
     monkeypatch.setattr(starting, "_MANY", 30)
     if by_clusters:
         monkeypatch.setattr(clustered, "_RARE", 0.5)
-        monkeypatch.setattr(clustered, "_MOST_WORK", 1.0)
+        monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
     with cluster(2, False) as client:
         few = model("map").set_params(max_iter=10)
         same(fit(few, shards, client), clone(few).fit(sum(shards)))

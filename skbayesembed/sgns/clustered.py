@@ -34,9 +34,10 @@ from .model import SGNSModel
 from .residuals import EXPECTED, Products, Residuals
 from .surface import SGNSSurface
 
-# Share of the expected negative observations that pairs of rare words have, and of all pairs that
-# are left one by one at most: with more, it does not pay.
-_RARE, _MOST_WORK = 0.09, 0.3
+# Share of the expected negative observations that pairs of rare words have; what a pair that was
+# seen takes, beside one of a whole table, and the share of the whole table's time that is left at
+# most: with more, it does not pay.
+_RARE, _LISTED, _MOST_WORK = 0.09, 4.0, 0.4
 _CLUSTERS, _ITERATIONS = 16, 20
 # The quadrature of expectations of normal logits, and the least variance of those, below which
 # slopes would be rounding.
@@ -66,7 +67,19 @@ def frequent_words(pairs):
     work = 1.0 - (1.0 - n_frequent / len(order)) ** 2
     if work > _MOST_WORK or rare[n_frequent - 1] == 0.0:
         return None
+    listed = _n_seen(pairs, order[n_frequent:]) / pairs.n_pairs
+    if work + _LISTED * listed > _MOST_WORK:
+        return None
     return np.sort(order[:n_frequent])
+
+
+def _n_seen(pairs, words):
+    """Positive pairs of some words with each other."""
+    indptr, indices, _ = pairs.positive
+    own = np.zeros(pairs.n_words, bool)
+    own[words] = True
+    rows = np.flatnonzero(own & (np.diff(indptr) > 0))
+    return sum(int(own[indices[indptr[i] : indptr[i + 1]]].sum()) for i in rows)
 
 
 class ClusteredModel(SGNSModel):

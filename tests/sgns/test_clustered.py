@@ -164,6 +164,20 @@ def test_rare_words_have_so_much_of_the_observations(most, monkeypatch):
     assert frequent_words(pairs) is None
 
 
+def test_pairs_that_were_seen_count_for_more(monkeypatch):
+    monkeypatch.setattr(clustered, "_RARE", 0.3)
+    left = 1000.0 / (1.0 + np.random.default_rng(0).permutation(V))
+    seen = np.random.default_rng(1).random((V, V)) < 0.1
+    pairs = ProductPairs(PairCounts(seen.astype(float), RankOne(left, left**0.75)))
+    monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
+    rare = np.delete(np.arange(V), frequent_words(pairs))
+    work = 1.0 - (rare.size / V) ** 2 + 4.0 * seen[np.ix_(rare, rare)].sum() / V**2
+    monkeypatch.setattr(clustered, "_MOST_WORK", work + 1e-9)
+    assert frequent_words(pairs) is not None
+    monkeypatch.setattr(clustered, "_MOST_WORK", work - 1e-9)
+    assert frequent_words(pairs) is None
+
+
 def test_words_that_are_equally_frequent_have_no_clusters():
     ones = np.ones(V)
     assert frequent_words(ProductPairs(PairCounts(np.ones((V, V)), RankOne(ones, ones)))) is None
@@ -175,7 +189,7 @@ def small(monkeypatch):
     monkeypatch.setattr(starting, "_MANY", 100)
     # words of a simulation are about equally frequent
     monkeypatch.setattr(clustered, "_RARE", 0.5)
-    monkeypatch.setattr(clustered, "_MOST_WORK", 0.9)
+    monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
     monkeypatch.setattr(clustered, "_CLUSTERS", 6)
 
 
