@@ -28,8 +28,9 @@ _MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
 # the mode, and of 1,000 none further than 0.05 (benchmarks/mode_end.py: four texts).
 _ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 0.15
 # Iterations at which the preconditioner is brought up to date, the last number growing by half from
-# there; the one at which what is approximated is made exact first, and how often from there on.
-_REFRESHED, _CORRECTED, _OFTEN = (1, 2, 4, 7, 11, 16, 25, 40), 16, 20
+# there; the one at which what is approximated is made exact first, how often from there on, and how
+# often as much as in ``_WATCHED`` iterations may have been gained since then at the end.
+_REFRESHED, _CORRECTED, _OFTEN, _STALE = (1, 2, 4, 7, 11, 16, 25, 40), 16, 20, 3.0
 # Errors of values relative to their size; the change below which single precision tells nothing
 # more, and the one below which it tells nothing if changes no longer fall.
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
@@ -219,8 +220,8 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
 
     In double precision the top is also reached where no step gains anything. Single precision is
     left where no step does, and where gains are as small as its noise and no longer fall. A surface
-    that is approximated is corrected now and then, and these are all steps since then. The gain of
-    every step is added to ``gains``.
+    that is approximated is corrected now and then, and has gained little since then, too. The gain
+    of every step is added to ``gains``.
     """
     ascent = _started(surface, dtype)
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
@@ -251,7 +252,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
         recent, size = sum(gains[-_WATCHED:]), max(1.0, abs(ascent.value))
         since = len(gains) - corrected
         if since >= _WATCHED and recent <= least * size:
-            if not corrects or (corrected > 0 and sum(gains[corrected:]) <= least * size):
+            if not corrects or (corrected > 0 and sum(gains[corrected:]) <= _STALE * least * size):
                 return step, True
             due = step + 1
         before = sum(gains[-2 * _WATCHED : -_WATCHED])
