@@ -80,7 +80,8 @@ def test_a_search_that_starts_among_frequent_words(by_clusters, shards, blocks_o
         monkeypatch.setattr(clustered, "_RARE", 0.5)
         monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
     with cluster(2, False) as client:
-        few = model("map").set_params(max_iter=10)
+        # clusters are corrected after 15
+        few = model("map").set_params(max_iter=20)
         same(fit(few, shards, client), clone(few).fit(sum(shards)))
 
 

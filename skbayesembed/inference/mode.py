@@ -225,10 +225,8 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
     """
     ascent = _started(surface, dtype)
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
-    due, corrected = most + 1, 0
     corrects = isinstance(surface, Corrected) and trial.current() is None
-    if corrects:
-        due = _CORRECTED
+    due, corrected = _CORRECTED if corrects else most + 1, 0
     for step in range(1, most + 1):
         if step > following:
             following += following // 2

@@ -209,7 +209,7 @@ class ClusteredResiduals(Residuals):
 
 def _positives(words, table, run):
     """All positive observations of some words with each other, `Products`."""
-    whole = _selected(table, words, words)[:3]
+    whole = _compressed(_selected(table, words, words)[0])
     cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
     tables = {cut: listed_table(*table_rows(whole, *cut), words.size) for cut in cuts}
     return Products((_listed_residuals, _listed_slopes), lambda a, b: tables[a, b], cuts, run)
@@ -249,7 +249,8 @@ class _Part:
 
     def __init__(self, rows, columns, table, run):
         self._rows, self._columns = rows, columns
-        own = self._chosen(table)
+        counts, left, right = self._chosen(table)
+        own = *_compressed(counts), left, right
         cuts = cut_rows(np.diff(own[0]) + float(columns.size), _BLOCKS)
         self._products = Products(EXPECTED, functools.partial(table_rows, own), cuts, run)
 
@@ -279,9 +280,8 @@ class _Turned(_Part):
         return super()._add(products, y, x, u, z, of_columns, of_rows)
 
     def _chosen(self, table):
-        *counts, left, right = _selected(table, self._columns, self._rows)
-        turned = sparse.csr_array(_matrix(*counts, left.size, right.size).T)
-        return *_compressed(turned), right, left
+        counts, left, right = _selected(table, self._columns, self._rows)
+        return sparse.csr_array(counts.T), right, left
 
 
 def _listed_residuals(block, x, y, z, u):
@@ -301,14 +301,10 @@ def _listed(block, bends, x, y, z, u):
 
 
 def _selected(table, rows, columns):
-    """Rows and columns, ascending, of a table of `ProductPairs`."""
-    *counts, left, right = table
-    chosen = _matrix(*counts, left.size, right.size)[rows][:, columns]
-    return *_compressed(chosen), left[rows], right[columns]
-
-
-def _matrix(indptr, indices, values, n_rows, n_columns):
-    return sparse.csr_array((values, indices, indptr), (n_rows, n_columns))
+    """Positive counts of rows and columns, ascending, of a table of `ProductPairs`, and factors."""
+    indptr, indices, positive, left, right = table
+    whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
+    return whole[rows][:, columns], left[rows], right[columns]
 
 
 def _compressed(counts):
