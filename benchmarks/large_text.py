@@ -5,9 +5,10 @@
 Reads the English text ``text/wikipedia_en_2015.txt.xz`` of the folder that the environment variable
 SKBAYESEMBED_DATA names, article by article as a stream. ``--copies 10`` makes 100 million tokens of
 it: in all copies but the first a word is replaced by one whose rank is within a tenth of its own,
-so that pairs differ. Text is counted in parts, as on several machines, here one after the other,
-and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0). With ``--solver vi``
-it approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
+so that pairs differ. Text is counted in parts, by ``--jobs`` processes that take them in turn, and
+``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps in as many threads (none with 0). With
+``--solver vi`` it approximates the posterior by factors with diagonal covariances, in so many
+sweeps at most.
 
 Unpacking the text and replacing words take as long as counting. With ``--text FILE`` they are done
 first, before any stage, and stages read that file, an article a line (written if it is not there).
@@ -19,9 +20,10 @@ them, which ``OPENBLAS_CORETYPE`` overrides.
 
 With ``--exact`` all pairs enter the search as they are: no words see each other by clusters.
 
-For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
-(reading the text is part of both, and so is replacing words without ``--text``; numba's
-compilation, of a small fit before, of the latter alone).
+For every stage: CPU seconds of all threads and processes, seconds by the clock, and the peak of
+memory so far, of this process and of the largest that counts (reading the text is part of all, and
+so is replacing words without ``--text``; numba's compilation, of a small fit before, of the memory
+alone).
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ from __future__ import annotations
 import argparse
 import lzma
 import os
+import resource
 import time
 import warnings
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info
 
 from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
@@ -73,25 +79,26 @@ def resampled(documents, ranked, rng):
 
 
 def text_of(path, n_copies):
-    """Yield the documents of a text and of its copies."""
+    """Yield the documents of a text and of its copies, as lines."""
     ranked = list(build_vocabulary(articles(path), min_count=1).words)
-    yield from articles(path)
+    copies = [articles(path)]
     for copy in range(1, n_copies):
-        yield from resampled(articles(path), ranked, np.random.default_rng(copy))
+        copies.append(resampled(articles(path), ranked, np.random.default_rng(copy)))
+    for tokens in chain.from_iterable(copies):
+        yield f"{' '.join(tokens)}\n"
 
 
 def read_again(path, documents):
-    """Return a function that yields documents from a file of lines, which is written if need be."""
+    """Return a function that yields lines of a file, which is written if need be."""
     if not path.exists():
         unfinished = path.with_suffix(".unfinished")
         with open(unfinished, "w", encoding="utf-8") as lines:
-            lines.writelines(f"{' '.join(tokens)}\n" for tokens in documents)
+            lines.writelines(documents)
         unfinished.rename(path)
 
     def documents_again():
         with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                yield line.split()
+            yield from lines
 
     return documents_again
 
@@ -108,19 +115,41 @@ def in_parts(documents):
         yield part
 
 
+def words_of(lines, n_words):
+    """The vocabulary of a part."""
+    return build_vocabulary(map(str.split, lines), min_count=1, max_features=n_words)
+
+
+def pairs_of(lines, vocabulary):
+    """The pairs of a part."""
+    return count_pairs(map(str.split, lines), vocabulary)
+
+
+def total(function, documents, shared, n_jobs):
+    """The sum of what a function finds in parts of documents."""
+    parts = (delayed(function)(part, shared) for part in in_parts(documents))
+    return sum(Parallel(n_jobs, return_as="generator")(parts))
+
+
 class Stages:
     """Prints what each stage took."""
 
     def __init__(self):
-        print(f"{'stage':>12} {'CPU s':>8} {'seconds':>8} {'peak GB':>8}")
-        self.before = time.process_time(), time.perf_counter()
+        print(f"{'stage':>12} {'CPU s':>8} {'seconds':>8} {'peak GB':>8} {'worker GB':>9}")
+        self.before = self.clocks()
+
+    def clocks(self):
+        """CPU seconds, of processes that have ended, too, and seconds."""
+        return sum(os.times()[:4]), time.perf_counter()
 
     def end(self, name):
         """A stage is over."""
-        now = time.process_time(), time.perf_counter()
-        cpu, seconds = (b - a for a, b in zip(self.before, now, strict=True))
-        print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f}", flush=True)
-        self.before = time.process_time(), time.perf_counter()
+        seconds = time.perf_counter() - self.before[1]
+        get_reusable_executor().shutdown(wait=True)
+        cpu = self.clocks()[0] - self.before[0]
+        worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
+        print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f} {worker:9.2f}", flush=True)
+        self.before = self.clocks()
 
 
 def peak():
@@ -191,12 +220,9 @@ def main():
     if args.text is not None:
         documents = read_again(args.text, documents())
     stages = Stages()
-    vocabulary = sum(
-        build_vocabulary(part, min_count=1, max_features=args.words)
-        for part in in_parts(documents())
-    )
+    vocabulary = total(words_of, documents(), args.words, args.jobs)
     stages.end("vocabulary")
-    shard = sum(count_pairs(part, vocabulary) for part in in_parts(documents()))
+    shard = total(pairs_of, documents(), vocabulary, args.jobs)
     stages.end("counts")
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
     if args.iterations == 0:

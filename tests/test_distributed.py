@@ -75,7 +75,7 @@ def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("by_clusters", [False, True])
 def test_a_search_that_starts_among_frequent_words(by_clusters, shards, blocks_of_16, monkeypatch):
-    monkeypatch.setattr(starting, "_MANY", 30)
+    monkeypatch.setattr(starting, "MANY", 30)
     if by_clusters:
         monkeypatch.setattr(clustered, "_RARE", 0.5)
         monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)

@@ -171,10 +171,11 @@ def static_mode(counts, n_components, prior_precision, rng):
     -------
     dict of ndarray of shape (n_words, n_components)
     """
-    model = SGNSModel(pair_table(pooled_counts(counts)), n_components, prior_precision)
+    pairs = pair_table(pooled_counts(counts))
+    model = searched(SGNSModel(pairs, n_components, prior_precision))
     limits = {"max_iter": _START_ITERATIONS, "tol": _START_TOL}
     start = search_start(model, rng, serial, **limits)
-    theta, _ = find_mode(searched(model), model.pack(start), warn=False, **limits)
+    theta, _ = find_mode(model, model.pack(start), warn=False, **limits)
     return model.unpack(theta)
 
 

@@ -6,9 +6,13 @@ L-BFGS takes no preconditioner, and works in double precision, in several times 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
+
+from .contracts import Run
+from .threads import serial
 
 # A step is taken if it gains the first share of what the slope promises (Nocedal & Wright 2006,
 # section 3.1); otherwise it is shortened by the second factor, as long as it is above the third.
@@ -19,6 +23,9 @@ _STEEPEST_END = 0.8
 # Steps along which the value bends by less than this say nothing: single precision has lost it. In
 # double precision it is smaller by the ratio of the two roundings.
 _LEAST_CURVATURE = 1e-10
+# Numbers of long arrays that a thread takes, and of these what it goes through at a time, for which
+# there is room in its cache.
+_LONG, _SHORT = 2**20, 2**15
 
 
 class Ascent:
@@ -27,9 +34,9 @@ class Ascent:
     Parameters
     ----------
     model : object
-        ``model.point`` is an array of float32 or float64 that is moved in place;
+        ``model.point`` is an array of float32 or float64, in C order, that is moved in place;
         ``model.value_and_gradient()`` returns the value at that point and its gradient, a new
-        array;
+        array in C order;
         ``model.precondition(x)`` multiplies ``x`` in place by an approximation of the inverse of
         the negative Hessian.
     memory : int, default=6
@@ -37,6 +44,8 @@ class Ascent:
     rounding : float, default=0.0
         Error of the value, relative to its size. Steps that change it by less are judged by their
         slopes, which stay exact long after differences of values have drowned.
+    run : callable
+        Maps a function over blocks of work; `serial` by default.
 
     Attributes
     ----------
@@ -56,10 +65,11 @@ class Ascent:
     Optimization 16(1).
     """
 
-    def __init__(self, model: Any, memory: int = 6, rounding: float = 0.0) -> None:
+    def __init__(
+        self, model: Any, memory: int = 6, rounding: float = 0.0, run: Run = serial
+    ) -> None:
         self._model, self._memory = model, memory
-        self._rounding = rounding
-        self._scratch = np.empty_like(model.point)
+        self._rounding, self._run = rounding, run
         self._number = model.point.dtype.type
         share = np.finfo(model.point.dtype).eps / np.finfo(np.float32).eps
         self._least_curvature = _LEAST_CURVATURE * float(share)
@@ -84,16 +94,17 @@ class Ascent:
             the precision of the point can tell. The point then stays where it was.
         """
         direction = self._direction()
-        slope = _dot(self.gradient, direction)
+        slope = self._dot(self.gradient, direction)
         length = 1.0 if self._known else first
-        old = self._model.point.copy()
+        point = self._model.point
+        old = point.copy()
         accepted = False
         try:
             while not accepted and slope > 0 and length > _SHORTEST:
-                np.multiply(direction, self._number(length), out=self._model.point)
-                self._model.point += old
+                # in this thread: after an interruption others would still be at it
+                _add(self._number(length), *(a.reshape(-1) for a in (old, direction, point)))
                 value, gradient = self._evaluate()
-                end = _dot(gradient, direction)
+                end = self._dot(gradient, direction)
                 if abs(value - self.value) < self._rounding * abs(value):
                     accepted = end >= -_STEEPEST_END * slope
                 else:
@@ -104,18 +115,23 @@ class Ascent:
         finally:
             # an interruption leaves the last point that was accepted
             if not accepted:
-                self._model.point[:] = old
+                point[:] = old
         if accepted:
-            self._remember(self._model.point - old, self.gradient - gradient)
+            # both arrays are needed no more
+            step, change = old, self.gradient
+            self._add(point, -1.0, old, out=step)
+            self._add(change, -1.0, gradient, out=change)
+            self._remember(step, change)
             self.value, self.gradient = value, gradient
         return accepted
 
     def _evaluate(self):
         self.n_evaluations += 1
-        return self._model.value_and_gradient()
+        value, gradient = self._model.value_and_gradient()
+        return value, np.ascontiguousarray(gradient)
 
     def _remember(self, step, change):
-        curvature = _dot(step, change)
+        curvature = self._dot(step, change)
         if not curvature > self._least_curvature:
             return
         self._known.append((step, change, 1.0 / curvature))
@@ -125,8 +141,8 @@ class Ascent:
         direction, known = self.gradient.copy(), self._known
         shares = []
         for step, change, inverse in reversed(known):
-            shares.append(inverse * _dot(step, direction))
-            self._add(direction, -shares[-1], change)
+            shares.append(inverse * self._dot(step, direction))
+            self._add(direction, -shares[-1], change, out=direction)
         self._model.precondition(direction)
         if known:
             # fits the preconditioner to the last step: without it steps are too long, and those
@@ -134,17 +150,51 @@ class Ascent:
             step, change, inverse = known[-1]
             scaled = change.copy()
             self._model.precondition(scaled)
-            direction *= self._number(1.0 / max(inverse * _dot(change, scaled), _LEAST_CURVATURE))
+            fit = 1.0 / max(inverse * self._dot(change, scaled), _LEAST_CURVATURE)
+            direction *= self._number(fit)
         for (step, change, inverse), share in zip(known, reversed(shares), strict=True):
-            self._add(direction, share - inverse * _dot(change, direction), step)
+            share -= inverse * self._dot(change, direction)
+            self._add(direction, share, step, out=direction)
         return direction
 
-    def _add(self, direction, factor, other):
-        np.multiply(other, self._number(factor), out=self._scratch)
-        direction += self._scratch
+    def forget(self) -> None:
+        """Evaluate the model where it is, and go on without the steps that are remembered."""
+        self._known.clear()
+        self.value, self.gradient = self._evaluate()
+
+    def _dot(self, a, b):
+        return sum(self._in_pieces(_dot, a, b))
+
+    def _add(self, a, factor, b, out):
+        """``a + factor b``, in ``out``, which may be either."""
+        self._in_pieces(functools.partial(_add, self._number(factor)), a, b, out)
+
+    def _in_pieces(self, function, *arrays):
+        tasks = list(zip(*(_pieces(a) for a in arrays), strict=True))
+        found = [None] * len(tasks)
+
+        def call(i):
+            found[i] = function(*tasks[i])
+
+        self._run(call, [(i,) for i in range(len(tasks))])
+        return found
+
+
+def _pieces(a):
+    flat = a.reshape(-1)
+    return [flat[i : i + _LONG] for i in range(0, flat.size, _LONG)]
 
 
 def _dot(a, b):
     # of numbers beyond single precision it is infinite, and the step is not taken
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.dot(a.ravel(), b.ravel()))
+        return float(np.dot(a, b))
+
+
+def _add(factor, a, b, out):
+    moved = np.empty(min(_SHORT, a.size), a.dtype)
+    for i in range(0, a.size, _SHORT):
+        piece = slice(i, i + _SHORT)
+        own = moved[: a[piece].size]
+        np.multiply(b[piece], factor, out=own)
+        np.add(a[piece], own, out=out[piece])

@@ -7,6 +7,7 @@ are left to SciPy.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -179,8 +180,13 @@ def _minimize(model, start, max_iter, tol, keep=False):
 def _climb(model, start, max_iter, tol, run, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
-    model.logp_and_grad(start, gradient, run=run)
-    gtol = tol * max(1.0, _largest(gradient * scale))
+
+    @functools.cache
+    def allowed():
+        # few searches end by their gradients, and this takes as long as several of their iterations
+        model.logp_and_grad(start, gradient, run=run)
+        return tol * max(1.0, _largest(gradient * scale))
+
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled, interrupted = -np.inf, np.inf, False, False
     counted = _counted(max_iter, tol, _TYPICAL_ASCENT, getattr(run, "n_threads", 1))
@@ -189,7 +195,8 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         surface = model.surface(theta, dtype, run)
         gains: list[float] = []
         try:
-            steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, gains, counted)
+            ascent = _started(surface, dtype, run)
+            steps, settled = _ascend(surface, ascent, least, max_iter - n_iter, gains, counted)
         except KeyboardInterrupt:
             # the point is the last one that was accepted
             steps, settled, interrupted = len(gains), False, True
@@ -197,10 +204,11 @@ def _climb(model, start, max_iter, tol, run, keep=False):
                 raise
         n_iter += steps
         theta = surface.end()
-        del surface  # its tables, before the next one has its own
+        surface = ascent = None  # their tables, before the next ones have their own
         value = model.logp_and_grad(theta, gradient, run=run)
         largest = _largest(gradient * scale)
-        ended = n_iter >= max_iter or largest <= gtol or (settled and least == wanted)
+        settled = settled and least == wanted
+        ended = settled or n_iter >= max_iter or largest <= allowed()
         if ended or interrupted or (counted is not None and counted.cut):
             break
     if counted is not None:
@@ -209,13 +217,13 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         "lp": float(value),
         "n_iter": n_iter,
         "max_gradient": largest,
-        "converged": settled or largest <= gtol,
+        "converged": settled or largest <= allowed(),
         "interrupted": interrupted,
     }
-    return theta, facts, gtol
+    return theta, facts, math.nan if settled else allowed()
 
 
-def _ascend(surface, dtype, least, most, gains, counted=None):
+def _ascend(surface, ascent, least, most, gains, counted=None):
     """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
 
     In double precision the top is also reached where no step gains anything. Single precision is
@@ -223,7 +231,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
     that is approximated is corrected now and then, and has gained little since then, too. The gain
     of every step is added to ``gains``.
     """
-    ascent = _started(surface, dtype)
+    is_single = surface.point.dtype == np.float32
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
     corrects = isinstance(surface, Corrected) and trial.current() is None
     due, corrected = _CORRECTED if corrects else most + 1, 0
@@ -240,10 +248,11 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
             return step, False
         if not ascent.advance():
             if fresh:
-                return step, dtype is np.float64
+                return step, not is_single
             surface.value_and_gradient()
             surface.refresh()
-            ascent, fresh = _started(surface, dtype), True
+            ascent.forget()
+            fresh = True
             continue
         fresh = False
         gains.append(ascent.gain)
@@ -254,14 +263,15 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
                 return step, True
             due = step + 1
         before = sum(gains[-2 * _WATCHED : -_WATCHED])
-        noise = dtype is np.float32 and recent <= _NOISE * size
+        noise = is_single and recent <= _NOISE * size
         if noise and since >= 2 * _WATCHED and recent >= before:
             return step, False
     return most, False
 
 
-def _started(surface, dtype):
-    return Ascent(surface, _ASCENT_MEMORY, getattr(surface, "rounding", _ROUNDING[dtype]))
+def _started(surface, dtype, run):
+    rounding = getattr(surface, "rounding", _ROUNDING[dtype])
+    return Ascent(surface, _ASCENT_MEMORY, rounding, run)
 
 
 def _largest(gradient):

@@ -72,12 +72,12 @@ def identify(estimator, problem):
 
 def fit_mode(estimator, problem):
     """MAP estimate, a `Mode`; in its principal axes where the prior has none of its own."""
-    model = problem.model
+    model = searched(problem.model)
     rng = np.random.default_rng(problem.mode_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         limits = {"max_iter": estimator.max_iter, "tol": estimator.tol, "run": run}
         theta, facts = find_best_mode(
-            Components(searched(model)),
+            Components(model),
             model.pack(search_start(model, rng, **limits)),
             rng,
             **limits,

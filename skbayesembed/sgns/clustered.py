@@ -49,8 +49,8 @@ _LEAST_VARIANCE = 1e-4
 _ROUNDING = 1e-5
 # Sums of moments that are as good as zero, relative to the largest.
 _FLAT = 1e-9
-# Runs of rows, each with its own sums over contexts.
-_BLOCKS = 8
+# Runs of rows, each with its own sums over contexts; rows that see all clusters at a time.
+_BLOCKS, _ROWS = 8, 1024
 
 
 def frequent_words(pairs):
@@ -88,7 +88,7 @@ class ClusteredModel(SGNSModel):
     Parameters
     ----------
     model : SGNSModel
-        Of `ProductPairs`, without anchors.
+        Of `ProductPairs`, without anchors; its prior tells no words apart.
     frequent : ndarray of int
         Words that are not rare, ascending.
     """
@@ -96,192 +96,192 @@ class ClusteredModel(SGNSModel):
     def __init__(self, model, frequent):
         super().__init__(model.pairs, model.n_components, model.prior)
         self._frequent = frequent
+        self._made = None, None
 
     def surface(self, theta, dtype, run):
         """As of `SGNSModel`."""
         if dtype is np.float64:
+            self._made = None, None  # the exact density needs the room
             return super().surface(theta, dtype, run)
-        vectors = [v.astype(np.float32) for v in self.unpack(theta).values()]
-        residuals = ClusteredResiduals(self.pairs, self._frequent, vectors, run)
-        return ClusteredSurface(self, theta, dtype, run, residuals)
+        return ClusteredSurface(self, theta, run)
+
+    def residuals(self, run):
+        """As of `SGNSModel`; they are kept, as their tables take long to make."""
+        made, of = self._made
+        if made is None or of is not run:
+            made = ClusteredResiduals(self.pairs, self._frequent, run)
+            self._made = made, run
+        return made
 
 
 class ClusteredSurface(SGNSSurface):
-    """The `SGNSSurface` of a `ClusteredModel`."""
+    """The `SGNSSurface` of a `ClusteredModel`, in single precision.
+
+    Words are in the order of its residuals, in which those that are taken together are neighbors.
+    """
 
     rounding = _ROUNDING
+
+    def __init__(self, model, theta, run):
+        residuals = model.residuals(run)
+        super().__init__(model, theta, np.float32, run, residuals)
+        self.point = np.take(self.point, residuals.order, axis=1)
+        residuals.gather(*self.point)
 
     def correct(self):
         """As of `Corrected`."""
         self._residuals.correct(*self.point)
         return self.value_and_gradient()
 
+    def _theta(self):
+        rho, alpha = np.empty(self.point.shape)
+        rho[self._residuals.order], alpha[self._residuals.order] = self.point
+        return self._model.pack({"rho": rho, "alpha": alpha})
+
 
 class ClusteredResiduals(Residuals):
     """`Residuals` of pairs whose negative counts are a product, by the formulas of the module.
+
+    `gather` comes before all else.
 
     Parameters
     ----------
     pairs : ProductPairs
     frequent : ndarray of int
         Words that are not rare, ascending.
-    vectors : pair of ndarray of float32 of shape (n_words, n_components)
-        Of targets and contexts, for the first clusters.
     run : callable
         Maps a function over blocks of rows.
     """
 
-    def __init__(self, pairs, frequent, vectors, run):
-        self.observations = [pairs.observations(side) for side in (0, 1)]
+    def __init__(self, pairs, frequent, run):
+        self._run, whole = run, pairs.table(np.float32)
+        rare = np.delete(np.arange(pairs.n_words), frequent)
+        self.order = np.concatenate([frequent, rare])
+        self.observations = [pairs.observations(side)[self.order] for side in (0, 1)]
         self._weights = [n.astype(np.float32)[:, None] for n in self.observations]
-        every = np.arange(pairs.n_words)
-        self._rare, self._run = np.delete(every, frequent), run
-        whole = pairs.table(np.float32)
-        self._parts = [
-            _Turned(every, frequent, whole, run),
-            _Part(self._rare, frequent, whole, run),
-        ]
-        self._seen = _positives(self._rare, whole, run)
-        self._factors = [factor[self._rare].astype(np.float32) for factor in pairs.factors]
-        self._negatives, self._lacking = _negatives(*self._factors, run), None
-        self.gather(*vectors)
+        self._frequent, self._rare = slice(frequent.size), slice(frequent.size, None)
+        # with contexts in the rows: few words have smaller sums
+        self._of_frequent = _products(*_turned(_selected(whole, frequent, self.order)), run)
+        self._with_frequent = _products(*_selected(whole, rare, frequent), run)
+        self._seen = _positives(_selected(whole, rare, rare)[0], run)
+        self._factors = [factor[rare].astype(np.float32) for factor in pairs.factors]
+        self._negatives = _negatives(*self._factors, run)
 
     def gather(self, x, y):
-        """Take clusters of these vectors."""
-        own, (left, right) = self._rare, self._factors
+        """Take clusters of these vectors, and add nothing to gradients from here on."""
+        left, right = self._factors
         self._clusters = (
-            _Clusters(y[own], left, right, self._run),
-            _Clusters(x[own], right, left, self._run),
+            _Clusters(y[self._rare], left, right, self._run),
+            _Clusters(x[self._rare], right, left, self._run),
         )
+        self._lacking = None
 
     def correct(self, x, y):
         """Add to gradients from here on what those by clusters lack at ``x``, ``y``."""
         self.gather(x, y)
         x, y = x[self._rare], y[self._rare]
-        self._lacking = np.empty((2, *x.shape), np.float32)
-        self._negatives.residuals(x, y, y, x, *self._lacking)
-        for lacking, (_, found) in zip(self._lacking, self._by_clusters(x, y, y, x), strict=True):
-            lacking -= found
+        lacking, found = np.zeros((2, 2, *x.shape), np.float32)
+        self._negatives.residuals(x, y, y, x, *lacking)
+        self._add_clusters(x, y, y, x, *found)
+        lacking -= found
+        self._lacking = lacking
 
     def gradient(self, x, y, out):
         """As of `Residuals`; the log likelihood is the one without `correct`."""
-        value = self._multiply(x, y, y, x, *out, self._lacking)
-        _flatten(x, y, self._weights, out)
+        value = self._multiply(x, y, y, x, *out)
+        if self._lacking is not None:
+            out[:, self._rare] += self._lacking
+        _flatten(x, y, self._weights, out, self._run)
         return value
 
     def slopes(self, x, y, z, u):
         """As of `Residuals`."""
-        sz, su = np.zeros_like(z), np.zeros_like(u)
-        for part in self._parts:
-            part.slopes(x, y, z, u, sz, su)
-        own, (of_targets, of_contexts) = self._rare, self._clusters
-        x, y, z, u = x[own], y[own], z[own], u[own]
+        f, r = self._frequent, self._rare
+        sz, su, some = np.empty_like(z), np.empty_like(u), np.empty_like(u[f])
+        self._of_frequent.slopes(y, x[f], u[f], z, su, sz[f])
+        self._with_frequent.slopes(x[r], y[f], z[f], u[r], sz[r], some)
+        su[f] += some
+        x, y, z, u = x[r], y[r], z[r], u[r]
         mine, others = np.empty_like(z), np.empty_like(u)
         self._seen.slopes(x, y, z, u, mine, others)
-        mine += of_targets.slopes(x, y, z)
-        others += of_contexts.slopes(y, x, u)
-        sz[own] += mine
-        su[own] += others
+        of_targets, of_contexts = self._clusters
+        of_targets.add_slopes(x, y, z, mine)
+        of_contexts.add_slopes(y, x, u, others)
+        sz[r] += mine
+        su[r] += others
         return sz, su
 
-    def _multiply(self, x, y, z, u, rz, ru, lacking=None):
-        rz[:], ru[:] = 0.0, 0.0
-        total = sum(part.residuals(x, y, z, u, rz, ru) for part in self._parts)
-        # rare words with each other: rows are taken out and put back once
-        own = self._rare
-        x, y, z, u = x[own], y[own], z[own], u[own]
-        sums = np.empty_like(z), np.empty_like(u)
-        total += self._seen.residuals(x, y, z, u, *sums)
-        by_clusters = self._by_clusters(x, y, z, u)
-        for side, (out, (_, found)) in enumerate(zip(sums, by_clusters, strict=True)):
-            out += found
-            if lacking is not None:
-                out += lacking[side]
-        rz[own] += sums[0]
-        ru[own] += sums[1]
-        return total + float(np.mean([value for value, _ in by_clusters]))
+    def _multiply(self, x, y, z, u, rz, ru):
+        f, r = self._frequent, self._rare
+        some = np.empty_like(u[f])
+        # clusters need not turn what they have turned
+        alike = z is y, u is x
+        total = self._of_frequent.residuals(y, x[f], u[f], z, ru, rz[f])
+        total += self._with_frequent.residuals(x[r], y[f], z[f], u[r], rz[r], some)
+        ru[f] += some
+        x, y = x[r], y[r]
+        z, u = y if alike[0] else z[r], x if alike[1] else u[r]
+        mine, others = np.empty_like(z), np.empty_like(u)
+        total += self._seen.residuals(x, y, z, u, mine, others)
+        total += self._add_clusters(x, y, z, u, mine, others)
+        rz[r] += mine
+        ru[r] += others
+        return total
 
-    def _by_clusters(self, x, y, z, u):
-        """By side: the log likelihood of pairs by clusters, and ``R z`` or ``R' u``."""
+    def _add_clusters(self, x, y, z, u, rz, ru):
+        """The log likelihood of pairs by clusters; adds ``R z`` and ``R' u``."""
         of_targets, of_contexts = self._clusters
-        return of_targets.residuals(x, y, z), of_contexts.residuals(y, x, u)
+        return 0.5 * (
+            of_targets.add_residuals(x, y, z, rz) + of_contexts.add_residuals(y, x, u, ru)
+        )
 
 
-def _positives(words, table, run):
-    """All positive observations of some words with each other, `Products`."""
-    whole = _compressed(_selected(table, words, words)[0])
+def _products(counts, left, right, run):
+    """All observations of some words with others, `Products`."""
+    table = *_compressed(counts), left, right
+    cuts = cut_rows(np.diff(table[0]) + float(right.size), _BLOCKS)
+    return Products(EXPECTED, functools.partial(table_rows, table), cuts, run)
+
+
+def _positives(counts, run):
+    """The positive observations alone, `Products`."""
+    whole = _compressed(counts)
     cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
-    tables = {cut: listed_table(*table_rows(whole, *cut), words.size) for cut in cuts}
+    tables = {cut: listed_table(*table_rows(whole, *cut), counts.shape[1]) for cut in cuts}
     return Products((_listed_residuals, _listed_slopes), lambda a, b: tables[a, b], cuts, run)
 
 
 def _negatives(left, right, run):
-    """All negative observations of some words, `Products`."""
-    none = np.zeros(left.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
-    cuts = cut_rows(np.ones(left.size), _BLOCKS)
-    return Products(EXPECTED, functools.partial(table_rows, (*none, left, right)), cuts, run)
+    """The negative observations alone, `Products`."""
+    return _products(sparse.csr_array((left.size, right.size), dtype=np.float32), left, right, run)
 
 
-def _flatten(x, y, weights, gradient):
+def _flatten(x, y, weights, gradient, run):
     """Make a gradient flat along maps of the components, in place.
 
     With ``G_x = rho' W rho``, ``G_y = alpha' V alpha``, X solves ``G_x X + X G_y = E``, where E is
     ``rho' g_rho - (alpha' g_alpha)'`` before.
     """
-    first, second = gradient
-    uneven = (x.T @ first).astype(float) - (second.T @ y).astype(float)
-    (a, turn_x), (b, turn_y) = (
-        np.linalg.eigh((v.T @ (w * v)).astype(float)) for v, w in zip((x, y), weights, strict=True)
-    )
+    vectors, found = (x, y), [None, None]
+
+    def look(i):
+        own = vectors[i]
+        moments = (own.T @ (weights[i] * own)).astype(float)
+        found[i] = *np.linalg.eigh(moments), (own.T @ gradient[i]).astype(float)
+
+    run(look, [(0,), (1,)])
+    (a, turn_x, first), (b, turn_y, second) = found
     sums = a[:, None] + b
     inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > _FLAT * sums.max())
-    moved = turn_x @ (inverse * (turn_x.T @ uneven @ turn_y)) @ turn_y.T
-    moved = moved.astype(x.dtype)
-    first -= weights[0] * (x @ moved)
-    second += weights[1] * (y @ moved.T)
+    moved = turn_x @ (inverse * (turn_x.T @ (first - second.T) @ turn_y)) @ turn_y.T
+    maps = -moved.astype(x.dtype), moved.T.astype(x.dtype)
 
+    def move(i):
+        step = vectors[i] @ maps[i]
+        step *= weights[i]
+        gradient[i] += step
 
-class _Part:
-    """All pairs of some words with some contexts.
-
-    What products yield is added to arrays of all words.
-    """
-
-    def __init__(self, rows, columns, table, run):
-        self._rows, self._columns = rows, columns
-        counts, left, right = self._chosen(table)
-        own = *_compressed(counts), left, right
-        cuts = cut_rows(np.diff(own[0]) + float(columns.size), _BLOCKS)
-        self._products = Products(EXPECTED, functools.partial(table_rows, own), cuts, run)
-
-    def residuals(self, x, y, z, u, rz, ru):
-        return self._add(self._products.residuals, x, y, z, u, rz, ru)
-
-    def slopes(self, x, y, z, u, sz, su):
-        self._add(self._products.slopes, x, y, z, u, sz, su)
-
-    def _add(self, products, x, y, z, u, of_rows, of_columns):
-        i, j = self._rows, self._columns
-        mine = np.empty((i.size, z.shape[1]), x.dtype)
-        others = np.empty((j.size, u.shape[1]), x.dtype)
-        found = products(x[i], y[j], z[j], u[i], mine, others)
-        of_rows[i] += mine
-        of_columns[j] += others
-        return found
-
-    def _chosen(self, table):
-        return _selected(table, self._rows, self._columns)
-
-
-class _Turned(_Part):
-    """As `_Part`, with contexts in the rows of the table: few words have smaller sums."""
-
-    def _add(self, products, x, y, z, u, of_rows, of_columns):
-        return super()._add(products, y, x, u, z, of_columns, of_rows)
-
-    def _chosen(self, table):
-        counts, left, right = _selected(table, self._columns, self._rows)
-        return sparse.csr_array(counts.T), right, left
+    run(move, [(0,), (1,)])
 
 
 def _listed_residuals(block, x, y, z, u):
@@ -301,10 +301,16 @@ def _listed(block, bends, x, y, z, u):
 
 
 def _selected(table, rows, columns):
-    """Positive counts of rows and columns, ascending, of a table of `ProductPairs`, and factors."""
+    """Positive counts of rows and columns of a table of `ProductPairs`, and their factors."""
     indptr, indices, positive, left, right = table
     whole = sparse.csr_array((positive, indices, indptr), (left.size, right.size))
     return whole[rows][:, columns], left[rows], right[columns]
+
+
+def _turned(selected):
+    """What was selected, with columns in the rows."""
+    counts, left, right = selected
+    return sparse.csr_array(counts.T), right, left
 
 
 def _compressed(counts):
@@ -313,13 +319,13 @@ def _compressed(counts):
 
 
 class _Moments(NamedTuple):
-    """Of a cluster of words, and of further numbers z of each."""
+    """Of clusters of words, and of further numbers z of each word."""
 
-    weight: np.float32
+    weight: np.ndarray
     mean: np.ndarray
     covariance: np.ndarray
     mean_z: np.ndarray
-    with_z: np.ndarray  # covariance of vectors and z
+    with_z: np.ndarray | None  # covariances of vectors and z; None where that is ``covariance``
 
 
 class _Clusters:
@@ -344,22 +350,23 @@ class _Clusters:
             labels = means.fit_predict(vectors)
         members = (np.flatnonzero(labels == c) for c in range(n_clusters))
         self._members = [m for m in members if factor[m].sum() > 0.0]
-        self._rows = cut_rows(np.ones(own.size), _BLOCKS)
+        self._rows = [(i, i + _ROWS) for i in range(0, own.size, _ROWS)]
 
-    def residuals(self, x, y, z):
-        """The log likelihood, and ``R z``."""
-        blocks = self._blocks(self._residuals_of, x, y, z)
-        return sum(value for value, _ in blocks), np.vstack([found for _, found in blocks])
+    def add_residuals(self, x, y, z, out):
+        """The log likelihood; adds ``R z``."""
+        return sum(self._over_rows(self._add_residuals, x, y, z, out))
 
-    def slopes(self, x, y, z):
-        """``S z``, a slope being the mean over its cluster."""
-        return np.vstack(self._blocks(self._slopes_of, x, y, z))
+    def add_slopes(self, x, y, z, out):
+        """Adds ``S z``, a slope being the mean over its cluster."""
+        self._over_rows(self._add_slopes, x, y, z, out)
 
-    def _blocks(self, function, x, y, z):
+    def _over_rows(self, function, x, y, z, out):
         if not z.shape[1]:
-            return [function(rows, [], x, z) for rows in self._rows]
-        clusters = self._over(self._moments, self._members, y, z)
-        return self._over(function, self._rows, clusters, x, z)
+            return []
+        found = self._over(self._moments, self._members, y, z)
+        with_z = None if z is y else np.stack([one.pop() for one in found])
+        rest = (np.stack(values) for values in zip(*found, strict=True))
+        return self._over(function, self._rows, _Moments(*rest, with_z), x, out)
 
     def _over(self, function, tasks, *shared):
         found = [None] * len(tasks)
@@ -371,50 +378,54 @@ class _Clusters:
         return found
 
     def _moments(self, members, y, z):
-        weights, z = self._factor[members], z[members]
+        weights = self._factor[members]
         total = weights.sum()
         mean = weights @ y[members] / total
         apart = y[members] - mean
         weighted = apart.T * (weights / total)
-        return _Moments(total, mean, weighted @ apart, weights @ z / total, weighted @ z)
+        if z is y:
+            return [total, mean, weighted @ apart, mean]
+        z = z[members]
+        return [total, mean, weighted @ apart, weights @ z / total, weighted @ z]
 
-    def _residuals_of(self, rows, clusters, x, z):
-        start, stop = rows
-        x, own = x[start:stop], self._own[start:stop]
-        found = np.zeros((len(x), z.shape[1]), x.dtype)
-        total = 0.0
-        for of in clusters:
-            softplus, a, b = _normal_logistic(x, of.mean, of.covariance)
-            total -= float(of.weight) * float(np.dot(own.astype(float), softplus))
-            moved = x @ of.with_z
-            moved *= b[:, None]
-            moved += a[:, None] * of.mean_z
-            moved *= (of.weight * own)[:, None]
-            found -= moved
-        return total, found
+    def _add_residuals(self, rows, of, x, out):
+        a, b = rows
+        x, own, out = x[a:b], self._own[a:b], out[a:b]
+        turned = x @ of.covariance
+        softplus, first, slope = _normal_logistic(x, of.mean, turned)
+        if of.with_z is not None:
+            turned = x @ of.with_z
+        n = own[:, None] * of.weight
+        out -= (n * first) @ of.mean_z
+        for one, scale in zip(turned, (n * slope).T, strict=True):
+            one *= scale[:, None]
+            out -= one
+        return -float(np.sum(n * softplus, dtype=float))
 
-    def _slopes_of(self, rows, clusters, x, z):
-        start, stop = rows
-        x, own = x[start:stop], self._own[start:stop]
-        found = np.zeros((len(x), z.shape[1]), x.dtype)
-        for of in clusters:
-            slope = own * _normal_logistic(x, of.mean, of.covariance)[2]
-            found += (of.weight * slope)[:, None] * of.mean_z
-        return found
+    def _add_slopes(self, rows, of, x, out):
+        a, b = rows
+        x, own, out = x[a:b], self._own[a:b], out[a:b]
+        slope = _normal_logistic(x, of.mean, x @ of.covariance)[2]
+        out += (own[:, None] * of.weight * slope) @ of.mean_z
 
 
-def _normal_logistic(x, mean, covariance):
-    """E log(1 + e^T), E sigma(T) and E sigma'(T), of ``T ~ N(x . mean, x' covariance x)``."""
-    middle = x @ mean
-    spread = np.einsum("ij,ij->i", x @ covariance, x)
+def _normal_logistic(x, mean, turned):
+    """E log(1 + e^T), E sigma(T) and E sigma'(T) for each row of ``x`` and each cluster.
+
+    ``T ~ N(x . mean, x . turned)``, with ``turned`` the rows times the covariances.
+    """
+    middle, spread = x @ mean.T, np.empty((len(x), len(mean)), x.dtype)
+    for one, out in zip(turned, spread.T, strict=True):
+        np.einsum("ij,ij->i", one, x, out=out)
     np.sqrt(np.maximum(spread, np.float32(_LEAST_VARIANCE)), out=spread)
-    found = np.zeros((3, len(x)), x.dtype)
+    found = np.zeros((3, *middle.shape), x.dtype)
     for point, weight in zip(_NODES, _WEIGHTS, strict=True):
         t = middle + point * spread
         e = np.exp(-np.abs(t))
         sigma = np.where(t >= 0.0, np.float32(1.0), e)
-        sigma /= 1.0 + e
-        found[0] += weight * (np.maximum(t, 0.0) + np.log1p(e))
+        e += 1.0
+        sigma /= e
+        found[0] += weight * (np.maximum(t, 0.0) + np.log(e))
         sigma *= weight
         found[1] += sigma
         found[2] += point * sigma

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..inference.blocks import Held
+from ..inference.threads import serial
 from .pairs import PairCounts, RankOne
 
 # Share of word pairs observed above which blocks of the whole table beat lists of pairs.
@@ -27,6 +28,9 @@ KEPT_UPTO = 10_000
 # Rows of a block at least, and blocks at most, where each has its own sums over columns, which are
 # added in order, so that results do not depend on threads.
 _BLOCK_ROWS, _MOST_BLOCKS = 256, 8
+
+# Numbers of which sums over blocks are made at a time, for which there is room in the cache.
+_SUMMED = 2**17
 
 _MAKING = threading.Lock()
 
@@ -64,7 +68,7 @@ def row_blocks(pairs):
     return cut_rows(pairs.row_work(0) + 1.0, n_blocks)
 
 
-def joined(found, rows, columns):
+def joined(found, rows, columns, run=serial):
     """Put together what blocks have found of their rows, and sums over columns, in order.
 
     Parameters
@@ -73,6 +77,8 @@ def joined(found, rows, columns):
         Rows of each block, its part of the columns, a number.
     rows, columns : ndarray
         Where they go.
+    run : callable
+        Maps a function over blocks of work; `serial` by default.
 
     Returns
     -------
@@ -80,9 +86,15 @@ def joined(found, rows, columns):
         The numbers.
     """
     np.concatenate([part[0] for part in found], out=rows)
-    columns[:] = found[0][1]
-    for _, part, _ in found[1:]:
-        columns += part
+
+    def add(start, stop):
+        own = columns[start:stop]
+        own[:] = found[0][1][start:stop]
+        for _, part, _ in found[1:]:
+            own += part[start:stop]
+
+    n_rows = max(1, _SUMMED // max(1, columns[:1].size))
+    run(add, [(i, i + n_rows) for i in range(0, len(columns), n_rows)])
     return np.array([part[2] for part in found])
 
 
@@ -325,7 +337,7 @@ def is_expected(counts):
     return isinstance(counts.negative, RankOne) and counts.n_words > TABLES_UPTO
 
 
-def table_bytes(counts, whole=True, sides=1, chains=0, plans=False):
+def table_bytes(counts, whole=True, sides=1, chains=0, plans=False, clusters=False):
     """Bytes of a pair table, and of what Gibbs sampling keeps beside it.
 
     Parameters
@@ -339,11 +351,14 @@ def table_bytes(counts, whole=True, sides=1, chains=0, plans=False):
         That tune steps at a time.
     plans : bool
         Whether there are plans of Polya-Gamma draws.
+    clusters : bool
+        Whether rare words may see each other by clusters, which need pairs in another order.
     """
     beside = chains * 6 * 4 + plans * 2 * 16
     if not whole and is_expected(counts):
         # columns and counts of pairs in double precision are those of the counts
-        return 8 * counts.n_words + (4 + 12 * (sides - 1)) * counts.positive.nnz
+        each = 4 + 12 * (sides - 1) + 8 * clusters
+        return 8 * counts.n_words + each * counts.positive.nnz
     if is_dense(counts):
         return counts.n_words**2 * (4 * 8 + beside)
     n_pairs = counts.positive.nnz + counts.negative.nnz

@@ -18,6 +18,7 @@ from .data import ProductPairs, joined, row_blocks
 from .density_kernels import gradient_dense, gradient_sparse
 from .expected_kernels import gradient_expected
 from .priors import as_prior
+from .residuals import Residuals
 from .surface import SGNSSurface
 
 # Coordinates of target vectors that are traced.
@@ -125,7 +126,11 @@ class SGNSModel:
 
     def surface(self, theta, dtype, run):
         """The density around flat parameters, in single or double precision: `SGNSSurface`."""
-        return SGNSSurface(self, theta, dtype, run)
+        return SGNSSurface(self, theta, dtype, run, Residuals(self.pairs, run))
+
+    def residuals(self, run):
+        """`Residuals` of the pairs, as the search in single precision has them."""
+        return Residuals(self.pairs, run)
 
     def in_frame(self, pivots, alpha, *vectors):
         """Arrays of vectors as they are with anchors; turned to the pivots' frame without.

@@ -159,7 +159,7 @@ class _Path:
     def _score(self, precision):
         self.estimator.prior_precision = precision
         prior = build_prior(self.estimator, self.vocabulary)
-        model = SGNSModel(self.train, self.estimator.n_components, prior)
+        model = searched(SGNSModel(self.train, self.estimator.n_components, prior))
         near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
         limits, trial = {"max_iter": _ITERATIONS, "tol": _TOL}, current()
         if near is None:
@@ -167,7 +167,7 @@ class _Path:
         else:
             start = self.modes[near]
         with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
-            theta, _ = find_mode(searched(model), start, warn=False, run=self.run, **limits)
+            theta, _ = find_mode(model, start, warn=False, run=self.run, **limits)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 

@@ -44,11 +44,12 @@ class Products:
     def residuals(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
         found = over(self._run, self._steps[0], self.held, (x, y, z, u))
-        return float(joined(found, rz, ru).sum())
+        return float(joined(found, rz, ru, self._run).sum())
 
     def slopes(self, x, y, z, u, sz, su):
         """``S z`` in ``sz`` and ``S' u`` in ``su``."""
-        joined(over(self._run, self._steps[1], self.held, (x, y, z, u)), sz, su)
+        found = over(self._run, self._steps[1], self.held, (x, y, z, u))
+        joined(found, sz, su, self._run)
 
 
 class Residuals:
@@ -68,9 +69,12 @@ class Residuals:
     products : Products
     observations : list of two ndarray of shape (n_words,)
         Of each word, by side.
+    order : ndarray of int of shape (n_words,)
+        The word of each row of vectors.
     """
 
     def __init__(self, pairs, run):
+        self.order = np.arange(pairs.n_words)
         self.products = Products(*_steps(pairs), row_blocks(pairs), run)
         self.observations = [pairs.observations(side) for side in (0, 1)]
 

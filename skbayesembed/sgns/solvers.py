@@ -16,6 +16,7 @@ from .pairs import RankOne
 from .priors import build_prior
 from .problem import Problem
 from .recording import diagnose, footprint, labels
+from .starting import MANY
 from .vi import solver as vi
 from .vi.climb import climbs
 
@@ -33,6 +34,7 @@ def build_model(estimator, counts, prior):
     beside = {
         "whole": whole,
         "sides": 1 if climbed else _WITHOUT_TABLES.get(estimator.solver, 2),
+        "clusters": counts.n_words >= MANY,
     }
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)

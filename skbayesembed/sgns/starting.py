@@ -6,18 +6,17 @@ import numpy as np
 
 from ..common.trial import laps
 from ..inference.mode import find_mode
-from .clustered import ClusteredModel, ClusteredResiduals, frequent_words
+from .clustered import ClusteredModel, frequent_words
 from .data import ProductPairs
 from .model import SGNSModel
 from .preconditioner import moments
 from .priors import Prior
-from .residuals import Residuals
 from .spectral import spectral_start
 
 # Words from which on it is done, and the share of them that is searched first. On Wikipedia (10,000
 # words, 100 components, precision 4) three seeds end in one mode then, and of two without it one
 # ends 19 lower. Iterations before cost a tenth each, as work grows with the square of the words.
-_MANY, _SHARE = 10_000, 0.3
+MANY, _SHARE = 10_000, 0.3
 # Steps that bring the other words near; slopes fall on the first, from vectors of zero.
 _STEPS, _FIRST = 2, 0.7
 
@@ -31,6 +30,7 @@ def search_start(model, rng, run, **limits):
     Parameters
     ----------
     model : SGNSModel
+        As `searched` has it.
     rng : numpy.random.Generator
     run : callable
         Maps a function over blocks of rows.
@@ -42,18 +42,18 @@ def search_start(model, rng, run, **limits):
     n_frequent = int(_SHARE * model.n_words)
     frequent = np.sort(model.pairs.by_frequency()[:n_frequent])
     k = model.n_components
-    part = SGNSModel(model.pairs.among(frequent), k, Prior(n_frequent, k, model.prior.tau[0]))
+    prior = Prior(n_frequent, k, model.prior.tau[0])
+    part = searched(SGNSModel(model.pairs.among(frequent), k, prior))
     start = search_start(part, rng, run, **limits)
-    theta, _ = find_mode(searched(part), part.pack(start), warn=False, run=run, **limits)
-    start = part.unpack(theta)
+    theta, _ = find_mode(part, part.pack(start), warn=False, run=run, **limits)
     vectors = np.zeros((2, model.n_words, k), np.float32)
-    vectors[:, frequent] = list(start.values())
+    vectors[:, frequent] = list(part.unpack(theta).values())
     rho, alpha = _followed(model, vectors, frequent, run).astype(float)
     return {"rho": rho, "alpha": alpha}
 
 
 def searched(model):
-    """The model as its mode is searched for: with rare words in clusters where that pays."""
+    """The model as it is searched from start to mode: with rare words in clusters where it pays."""
     frequent = frequent_words(model.pairs) if _separable(model) else None
     return model if frequent is None else ClusteredModel(model, frequent)
 
@@ -62,7 +62,7 @@ def _separable(model):
     """Whether words are many, and the prior holds no two of them together."""
     plain = model.prior.rotates and model.prior.learned is None and not model.prior.coupled
     products = isinstance(model.pairs, ProductPairs)
-    return products and plain and model.anchors is None and model.n_words >= _MANY
+    return products and plain and model.anchors is None and model.n_words >= MANY
 
 
 def _followed(model, vectors, frequent, run):
@@ -70,21 +70,22 @@ def _followed(model, vectors, frequent, run):
 
     The block of a word is its sum of slopes times the mean moment of the contexts, and the prior's.
     """
-    residuals = _residuals(model, vectors, run)
-    tau = model.prior.tau[0]
-    others = np.delete(np.arange(model.n_words), frequent)
+    residuals = model.residuals(run)
+    order = residuals.order
+    vectors, known = np.take(vectors, order, axis=1), np.isin(order, frequent)
+    tau, others = model.prior.tau[0], np.flatnonzero(~known)
     one = np.ones((model.n_words, 1), np.float32)
     gradient = np.empty_like(vectors)
     counted = laps("start of rare words", _STEPS, exact=True)
     for step in range(_STEPS):
-        if step > 0:
-            residuals.gather(*vectors)
+        residuals.gather(*vectors)
         slopes = residuals.slopes(*vectors, one, one)
         residuals.gradient(*vectors, gradient)
         moved = vectors.copy()
         for side in (0, 1):
-            weight, known = slopes[1 - side][:, 0], frequent if step == 0 else slice(None)
-            moment = moments(vectors[1 - side], weight / weight[known].sum())
+            weight = slopes[1 - side][:, 0]
+            total = weight[known].sum() if step == 0 else weight.sum()
+            moment = moments(vectors[1 - side], weight / total)
             values, basis = np.linalg.eigh(moment)
             own = gradient[side, others] - tau * vectors[side, others]
             blocks = slopes[side][others] * np.maximum(values, 0.0) + tau
@@ -94,11 +95,6 @@ def _followed(model, vectors, frequent, run):
             break
     if counted is not None:
         counted.end(ended=not counted.cut)
-    return vectors
-
-
-def _residuals(model, vectors, run):
-    frequent = frequent_words(model.pairs)
-    if frequent is None:
-        return Residuals(model.pairs, run)
-    return ClusteredResiduals(model.pairs, frequent, vectors, run)
+    found = np.empty_like(vectors)
+    found[:, order] = vectors
+    return found

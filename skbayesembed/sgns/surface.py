@@ -6,7 +6,6 @@ import numpy as np
 
 from .balance import balanced
 from .preconditioner import Preconditioner
-from .residuals import Residuals
 
 
 class SGNSSurface:
@@ -20,8 +19,8 @@ class SGNSSurface:
     dtype : {numpy.float32, numpy.float64}
     run : callable
         Maps a function over blocks of rows.
-    residuals : Residuals, optional
-        Of the model; by default they are made.
+    residuals : Residuals
+        Of the model.
 
     Attributes
     ----------
@@ -29,9 +28,9 @@ class SGNSSurface:
         The vectors; those of anchors stay.
     """
 
-    def __init__(self, model, theta, dtype, run, residuals=None):
+    def __init__(self, model, theta, dtype, run, residuals):
         self._model = model
-        self._residuals = Residuals(model.pairs, run) if residuals is None else residuals
+        self._residuals = residuals
         self._run = run
         self._preconditioner = Preconditioner(model.prior, self._residuals, dtype, run=run)
         self._is_single = dtype is np.float32
@@ -44,11 +43,15 @@ class SGNSSurface:
 
     def _single(self):
         gradient = np.empty_like(self.point)
-        value = self._residuals.gradient(*self.point, gradient)
-        for side in (0, 1):
-            value += self._model.prior.add_gradient(side, self.point[side], gradient[side])
+        values = [self._residuals.gradient(*self.point, gradient), 0.0, 0.0]
+
+        def add_prior(side):
+            prior, point = self._model.prior, self.point[side]
+            values[1 + side] = prior.add_gradient(side, point, gradient[side])
+
+        self._run(add_prior, [(0,), (1,)])
         self._hold(gradient)
-        return value, gradient
+        return sum(values), gradient
 
     def _double(self):
         out, gradient = np.empty(self._model.n_parameters), np.zeros_like(self.point)

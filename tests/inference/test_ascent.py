@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from skbayesembed.inference.ascent import Ascent
+from skbayesembed.inference.chains import Workers
+from skbayesembed.inference.threads import serial
 
 
 class Bowl:
@@ -47,6 +49,25 @@ def test_reaches_the_top_and_never_falls():
     # in units in which the diagonal of the curvature is one; float32 has seven digits
     assert np.max(np.abs(bowl.weight * (bowl.point - bowl.top))) < 1e-2
     assert ascent.n_evaluations == bowl.calls
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_in_pieces_it_is_the_same_but_for_sums(n_threads, monkeypatch):
+    def steps(run):
+        bowl = Bowl()
+        ascent = Ascent(bowl, run=run)
+        for _ in range(5):
+            assert ascent.advance()
+        return bowl.point, ascent.value
+
+    whole = steps(serial)
+    monkeypatch.setattr("skbayesembed.inference.ascent._LONG", 12)
+    monkeypatch.setattr("skbayesembed.inference.ascent._SHORT", 5)
+    with Workers(n_threads) as run:
+        point, value = steps(run)
+    # rounding of single precision, some hundred times as large after five steps
+    np.testing.assert_allclose(point, whole[0], rtol=1e-4, atol=1e-5)
+    assert value == pytest.approx(whole[1], rel=1e-4)
 
 
 def test_the_preconditioner_saves_steps():

@@ -29,7 +29,7 @@ def counts():
 
 @pytest.fixture
 def model(counts, monkeypatch):
-    monkeypatch.setattr(starting, "_MANY", 100)
+    monkeypatch.setattr(starting, "MANY", 100)
     return SGNSModel(ProductPairs(counts), K, 2.0)
 
 
@@ -77,7 +77,7 @@ def test_pairs_among_some_words(counts):
 def test_others_start_as_ever(kind, counts, model, monkeypatch):
     """Words that are few, counts that are no product, and priors that hold words together."""
     if kind == "few words":
-        monkeypatch.setattr(starting, "_MANY", V + 1)
+        monkeypatch.setattr(starting, "MANY", V + 1)
     elif kind == "whole table":
         model = SGNSModel(DensePairs(counts), K, 2.0)
     elif kind == "learned":

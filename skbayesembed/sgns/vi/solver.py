@@ -112,6 +112,7 @@ def _start_of_climb(estimator, model, rng, run):
 
 def _near_mode(model, rng, run, steps):
     """Arrays near the mode, after at most so many steps of the search."""
+    model = searched(model)
     limits = {"max_iter": steps, "tol": _MODE_TOL}
     start = checkpoint.remembered("spectral start", lambda: search_start(model, rng, run, **limits))
 
@@ -119,7 +120,7 @@ def _near_mode(model, rng, run, steps):
         # streams of their own: what is remembered draws no numbers
         own = rng.spawn(1)[0]
         theta, _ = find_best_mode(
-            Components(searched(model)), model.pack(start), own, warn=False, run=run, **limits
+            Components(model), model.pack(start), own, warn=False, run=run, **limits
         )
         return model.unpack(theta)
 
