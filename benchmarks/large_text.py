@@ -51,7 +51,7 @@ TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 # Share of its rank by which a word of a copy may differ.
 BAND = 0.1
 # Articles of a part.
-PART = 500
+PART = 2_500
 
 
 def articles(path):
