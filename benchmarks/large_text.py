@@ -128,7 +128,11 @@ def pairs_of(lines, vocabulary):
 def total(function, documents, shared, n_jobs):
     """The sum of what a function finds in parts of documents."""
     parts = (delayed(function)(part, shared) for part in in_parts(documents))
-    return sum(Parallel(n_jobs, return_as="generator")(parts))
+    try:
+        return sum(Parallel(n_jobs, return_as="generator")(parts))
+    finally:
+        # of processes that have ended it is known what they took
+        get_reusable_executor().shutdown(wait=True)
 
 
 class Stages:
@@ -142,13 +146,13 @@ class Stages:
         """CPU seconds, of processes that have ended, too, and seconds."""
         return sum(os.times()[:4]), time.perf_counter()
 
-    def end(self, name):
-        """A stage is over."""
-        seconds = time.perf_counter() - self.before[1]
-        get_reusable_executor().shutdown(wait=True)
-        cpu = self.clocks()[0] - self.before[0]
-        worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
-        print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f} {worker:9.2f}", flush=True)
+    def end(self, name, counts=False):
+        """A stage is over; whether processes have counted in it."""
+        cpu, seconds = (b - a for a, b in zip(self.before, self.clocks(), strict=True))
+        worker = ""
+        if counts:
+            worker = f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6:9.2f}"
+        print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f} {worker}", flush=True)
         self.before = self.clocks()
 
 
@@ -221,9 +225,9 @@ def main():
         documents = read_again(args.text, documents())
     stages = Stages()
     vocabulary = total(words_of, documents(), args.words, args.jobs)
-    stages.end("vocabulary")
+    stages.end("vocabulary", counts=True)
     shard = total(pairs_of, documents(), vocabulary, args.jobs)
-    stages.end("counts")
+    stages.end("counts", counts=True)
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
     if args.iterations == 0:
         return

@@ -325,7 +325,7 @@ class _Moments(NamedTuple):
     mean: np.ndarray
     covariance: np.ndarray
     mean_z: np.ndarray
-    with_z: np.ndarray | None  # covariances of vectors and z; None where that is ``covariance``
+    with_z: np.ndarray | None = None  # covariances of vectors and z, where z are not the vectors
 
 
 class _Clusters:
@@ -364,9 +364,8 @@ class _Clusters:
         if not z.shape[1]:
             return []
         found = self._over(self._moments, self._members, y, z)
-        with_z = None if z is y else np.stack([one.pop() for one in found])
-        rest = (np.stack(values) for values in zip(*found, strict=True))
-        return self._over(function, self._rows, _Moments(*rest, with_z), x, out)
+        moments = _Moments(*(np.stack(values) for values in zip(*found, strict=True)))
+        return self._over(function, self._rows, moments, x, out)
 
     def _over(self, function, tasks, *shared):
         found = [None] * len(tasks)
@@ -384,9 +383,9 @@ class _Clusters:
         apart = y[members] - mean
         weighted = apart.T * (weights / total)
         if z is y:
-            return [total, mean, weighted @ apart, mean]
+            return total, mean, weighted @ apart, mean
         z = z[members]
-        return [total, mean, weighted @ apart, weights @ z / total, weighted @ z]
+        return total, mean, weighted @ apart, weights @ z / total, weighted @ z
 
     def _add_residuals(self, rows, of, x, out):
         a, b = rows

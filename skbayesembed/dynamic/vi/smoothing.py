@@ -218,7 +218,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0,
             if elbo and smoothing.prior.learned:
                 smoothing.learn_diffusion()
             smoothing.set_sites()
-            ascent = Ascent(smoothing)
+            ascent = Ascent(smoothing, run=smoothing.run)
             steps = _ROUNDS[min(len(elbo), len(_ROUNDS) - 1)]
             while steps and ascent.n_evaluations + n_iter < max_iter:
                 if not ascent.advance(first):

@@ -80,7 +80,7 @@ class ClimbedVariational(SGNSVariational):
         try:
             if first:
                 surface.settle_variances(_SETTLING)
-            ascent = Ascent(surface, _MEMORY, _ROUNDING)
+            ascent = Ascent(surface, _MEMORY, _ROUNDING, run)
             for step in range(self.steps):
                 if step in (_REFRESHED_FIRST if first else _REFRESHED):
                     surface.refresh()
