@@ -292,6 +292,18 @@ def test_threads_change_no_bit(pairs, small, monkeypatch):
     np.testing.assert_array_equal(*found)
 
 
+def test_checks_of_memory_count_pairs_in_another_order(pairs, frequent, monkeypatch):
+    residuals = ClusteredResiduals(pairs, frequent, serial)
+    taken = 0
+    for products in (residuals._of_frequent, residuals._with_frequent, residuals._seen):
+        for _, _, (_, indices, counts, *_) in (products.held[i] for i in range(len(products.held))):
+            taken += indices.nbytes + counts.nbytes
+    monkeypatch.setattr(data, "TABLES_UPTO", 10)
+    counts = PairCounts(pairs._whole, RankOne(*pairs.factors))
+    without, known = (data.table_bytes(counts, False, clusters=c) for c in (False, True))
+    assert known - without == taken == 8 * pairs._whole.nnz
+
+
 def test_vectors_that_are_all_the_same(pairs, frequent, vectors):
     same = np.ones((V, K), np.float32)
     residuals = by_clusters(pairs, frequent, same, same)

@@ -116,7 +116,8 @@ class BoundSurface:
         self._variational, self._q, self._run = variational, q, run
         residuals = Residuals(variational.model.pairs, run)
         self._held = residuals.products.held
-        self._preconditioner = Preconditioner(variational.model.prior, residuals, np.float32)
+        prior = variational.model.prior
+        self._preconditioner = Preconditioner(prior, residuals, np.float32, run=run)
         self.point = np.stack([*q.mean, *(np.log(c) for c in q.cov)]).astype(np.float32)
 
     def value_and_gradient(self):
