@@ -213,8 +213,8 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         value = model.logp_and_grad(theta, gradient, run=run)
         largest = _largest(gradient * scale)
         settled = settled and least == wanted
-        ended = settled or n_iter >= max_iter or largest <= allowed()
-        if ended or interrupted or (counted is not None and counted.cut):
+        cut = interrupted or (counted is not None and counted.cut)
+        if cut or settled or n_iter >= max_iter or largest <= allowed():
             break
     if counted is not None:
         counted.end(ended=not counted.cut)
@@ -222,10 +222,10 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         "lp": float(value),
         "n_iter": n_iter,
         "max_gradient": largest,
-        "converged": settled or largest <= allowed(),
+        "converged": settled or (not cut and largest <= allowed()),
         "interrupted": interrupted,
     }
-    return theta, facts, math.nan if settled else allowed()
+    return theta, facts, math.nan if settled or cut else allowed()
 
 
 def _ascend(surface, ascent, least, most, gains, counted=None):
