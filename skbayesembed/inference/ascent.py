@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .contracts import Run
-from .threads import serial
+from .threads import gathered, serial
 
 # A step is taken if it gains the first share of what the slope promises (Nocedal & Wright 2006,
 # section 3.1); otherwise it is shortened by the second factor, as long as it is above the third.
@@ -170,14 +170,7 @@ class Ascent:
         self._in_pieces(functools.partial(_add, self._number(factor)), a, b, out)
 
     def _in_pieces(self, function, *arrays):
-        tasks = list(zip(*(_pieces(a) for a in arrays), strict=True))
-        found = [None] * len(tasks)
-
-        def call(i):
-            found[i] = function(*tasks[i])
-
-        self._run(call, [(i,) for i in range(len(tasks))])
-        return found
+        return gathered(self._run, function, zip(*(_pieces(a) for a in arrays), strict=True))
 
 
 def _pieces(a):

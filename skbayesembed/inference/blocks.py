@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ..common import trial
 from .contracts import Run
+from .threads import gathered
 
 _ACTIVE: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
@@ -95,13 +96,12 @@ def over(
     engine = current()
     if engine is not None:
         return engine.over(function, held, shared, own)
-    found: list[Any] = [None] * len(held)
 
     def call(i):
-        found[i] = function(held[i], *shared, *own[i])
+        # a block is made by the thread that takes it
+        return function(held[i], *shared, *own[i])
 
-    run(call, [(i,) for i in range(len(held))])
-    return found
+    return gathered(run, call, ((i,) for i in range(len(held))))
 
 
 @contextlib.contextmanager

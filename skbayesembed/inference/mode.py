@@ -200,7 +200,7 @@ def _climb(model, start, max_iter, tol, run, keep=False):
             counted.typical *= _WITH_CORRECTIONS
         gains: list[float] = []
         try:
-            ascent = _started(surface, dtype, run)
+            ascent = _started(surface, run)
             steps, settled = _ascend(surface, ascent, least, max_iter - n_iter, gains, counted)
         except KeyboardInterrupt:
             # the point is the last one that was accepted
@@ -254,9 +254,8 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
         if not ascent.advance():
             if fresh:
                 return step, not is_single
-            surface.value_and_gradient()
-            surface.refresh()
             ascent.forget()
+            surface.refresh()
             fresh = True
             continue
         fresh = False
@@ -274,8 +273,8 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
     return most, False
 
 
-def _started(surface, dtype, run):
-    rounding = getattr(surface, "rounding", _ROUNDING[dtype])
+def _started(surface, run):
+    rounding = getattr(surface, "rounding", _ROUNDING[surface.point.dtype.type])
     return Ascent(surface, _ASCENT_MEMORY, rounding, run)
 
 

@@ -19,6 +19,26 @@ def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
         function(*task)
 
 
+def gathered(run: Callable[..., Any], function: Callable[..., Any], tasks: Iterable[tuple]) -> list:
+    """What ``function(*task)`` returns for each task, in their order.
+
+    Parameters
+    ----------
+    run : callable
+        `serial`, or `chains.Workers`.
+    function : callable
+    tasks : iterable of tuple
+    """
+    tasks = list(tasks)
+    found: list[Any] = [None] * len(tasks)
+
+    def call(i):
+        found[i] = function(*tasks[i])
+
+    run(call, [(i,) for i in range(len(tasks))])
+    return found
+
+
 class OneBlasThread(ContextDecorator):
     """Context or decorator: BLAS uses one thread; contexts of several threads may overlap.
 

@@ -28,6 +28,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from ..inference.threads import gathered
 from .data import cut_rows, table_rows
 from .listed_kernels import listed_products, listed_table
 from .model import SGNSModel
@@ -182,7 +183,9 @@ class ClusteredResiduals(Residuals):
         x, y = x[self._rare], y[self._rare]
         lacking, found = np.zeros((2, 2, *x.shape), np.float32)
         self._negatives.residuals(x, y, y, x, *lacking)
-        self._add_clusters(x, y, y, x, *found)
+        of_targets, of_contexts = self._clusters
+        of_targets.add_residuals(x, y, y, found[0])
+        of_contexts.add_residuals(y, x, x, found[1])
         lacking -= found
         self._lacking = lacking
 
@@ -196,44 +199,35 @@ class ClusteredResiduals(Residuals):
 
     def slopes(self, x, y, z, u):
         """As of `Residuals`."""
-        f, r = self._frequent, self._rare
-        sz, su, some = np.empty_like(z), np.empty_like(u), np.empty_like(u[f])
-        self._of_frequent.slopes(y, x[f], u[f], z, su, sz[f])
-        self._with_frequent.slopes(x[r], y[f], z[f], u[r], sz[r], some)
-        su[f] += some
-        x, y, z, u = x[r], y[r], z[r], u[r]
-        mine, others = np.empty_like(z), np.empty_like(u)
-        self._seen.slopes(x, y, z, u, mine, others)
-        of_targets, of_contexts = self._clusters
-        of_targets.add_slopes(x, y, z, mine)
-        of_contexts.add_slopes(y, x, u, others)
-        sz[r] += mine
-        su[r] += others
+        sz, su = np.empty_like(z), np.empty_like(u)
+        self._walk(Products.slopes, _Clusters.add_slopes, x, y, z, u, sz, su)
         return sz, su
 
     def _multiply(self, x, y, z, u, rz, ru):
+        products = Products.residuals, _Clusters.add_residuals
+        *exact, of_targets, of_contexts = self._walk(*products, x, y, z, u, rz, ru)
+        return sum(exact) + 0.5 * (of_targets + of_contexts)
+
+    def _walk(self, multiply, add, x, y, z, u, rz, ru):
+        """Products of all pairs by methods of `Products` and `_Clusters`; what these return."""
         f, r = self._frequent, self._rare
         some = np.empty_like(u[f])
-        # clusters need not turn what they have turned
-        alike = z is y, u is x
-        total = self._of_frequent.residuals(y, x[f], u[f], z, ru, rz[f])
-        total += self._with_frequent.residuals(x[r], y[f], z[f], u[r], rz[r], some)
+        found = [
+            multiply(self._of_frequent, y, x[f], u[f], z, ru, rz[f]),
+            multiply(self._with_frequent, x[r], y[f], z[f], u[r], rz[r], some),
+        ]
         ru[f] += some
-        x, y = x[r], y[r]
-        z, u = y if alike[0] else z[r], x if alike[1] else u[r]
-        mine, others = np.empty_like(z), np.empty_like(u)
-        total += self._seen.residuals(x, y, z, u, mine, others)
-        total += self._add_clusters(x, y, z, u, mine, others)
+        own_x, own_y = x[r], y[r]
+        # clusters look whether these are the vectors themselves
+        own_z, own_u = own_y if z is y else z[r], own_x if u is x else u[r]
+        mine, others = np.empty_like(own_z), np.empty_like(own_u)
+        found.append(multiply(self._seen, own_x, own_y, own_z, own_u, mine, others))
+        of_targets, of_contexts = self._clusters
+        found.append(add(of_targets, own_x, own_y, own_z, mine))
+        found.append(add(of_contexts, own_y, own_x, own_u, others))
         rz[r] += mine
         ru[r] += others
-        return total
-
-    def _add_clusters(self, x, y, z, u, rz, ru):
-        """The log likelihood of pairs by clusters; adds ``R z`` and ``R' u``."""
-        of_targets, of_contexts = self._clusters
-        return 0.5 * (
-            of_targets.add_residuals(x, y, z, rz) + of_contexts.add_residuals(y, x, u, ru)
-        )
+        return found
 
 
 def _products(counts, left, right, run):
@@ -262,26 +256,25 @@ def _flatten(x, y, weights, gradient, run):
     With ``G_x = rho' W rho``, ``G_y = alpha' V alpha``, X solves ``G_x X + X G_y = E``, where E is
     ``rho' g_rho - (alpha' g_alpha)'`` before.
     """
-    vectors, found = (x, y), [None, None]
-
-    def look(i):
-        own = vectors[i]
-        moments = (own.T @ (weights[i] * own)).astype(float)
-        found[i] = *np.linalg.eigh(moments), (own.T @ gradient[i]).astype(float)
-
-    run(look, [(0,), (1,)])
-    (a, turn_x, first), (b, turn_y, second) = found
+    sides = list(zip((x, y), weights, gradient, strict=True))
+    (a, turn_x, first), (b, turn_y, second) = gathered(run, _looked_at, sides)
     sums = a[:, None] + b
     inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > _FLAT * sums.max())
     moved = turn_x @ (inverse * (turn_x.T @ (first - second.T) @ turn_y)) @ turn_y.T
     maps = -moved.astype(x.dtype), moved.T.astype(x.dtype)
+    gathered(run, _moved_along, [(*side, own) for side, own in zip(sides, maps, strict=True)])
 
-    def move(i):
-        step = vectors[i] @ maps[i]
-        step *= weights[i]
-        gradient[i] += step
 
-    run(move, [(0,), (1,)])
+def _looked_at(vectors, weights, gradient):
+    """Eigenvalues and vectors of the weighted moments, and moments with the gradient."""
+    moments = (vectors.T @ (weights * vectors)).astype(float)
+    return *np.linalg.eigh(moments), (vectors.T @ gradient).astype(float)
+
+
+def _moved_along(vectors, weights, gradient, own):
+    step = vectors @ own
+    step *= weights
+    gradient += step
 
 
 def _listed_residuals(block, x, y, z, u):
@@ -363,18 +356,9 @@ class _Clusters:
     def _over_rows(self, function, x, y, z, out):
         if not z.shape[1]:
             return []
-        found = self._over(self._moments, self._members, y, z)
+        found = gathered(self._run, self._moments, ((m, y, z) for m in self._members))
         moments = _Moments(*(np.stack(values) for values in zip(*found, strict=True)))
-        return self._over(function, self._rows, moments, x, out)
-
-    def _over(self, function, tasks, *shared):
-        found = [None] * len(tasks)
-
-        def call(i):
-            found[i] = function(tasks[i], *shared)
-
-        self._run(call, [(i,) for i in range(len(tasks))])
-        return found
+        return gathered(self._run, function, ((*rows, moments, x, out) for rows in self._rows))
 
     def _moments(self, members, y, z):
         weights = self._factor[members]
@@ -387,8 +371,7 @@ class _Clusters:
         z = z[members]
         return total, mean, weighted @ apart, weights @ z / total, weighted @ z
 
-    def _add_residuals(self, rows, of, x, out):
-        a, b = rows
+    def _add_residuals(self, a, b, of, x, out):
         x, own, out = x[a:b], self._own[a:b], out[a:b]
         turned = x @ of.covariance
         softplus, first, slope = _normal_logistic(x, of.mean, turned)
@@ -401,8 +384,7 @@ class _Clusters:
             out -= one
         return -float(np.sum(n * softplus, dtype=float))
 
-    def _add_slopes(self, rows, of, x, out):
-        a, b = rows
+    def _add_slopes(self, a, b, of, x, out):
         x, own, out = x[a:b], self._own[a:b], out[a:b]
         slope = _normal_logistic(x, of.mean, x @ of.covariance)[2]
         out += (own[:, None] * of.weight * slope) @ of.mean_z

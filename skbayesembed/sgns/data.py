@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from ..inference.blocks import Held
-from ..inference.threads import serial
 from .pairs import PairCounts, RankOne
 
 # Share of word pairs observed above which blocks of the whole table beat lists of pairs.
@@ -68,7 +67,7 @@ def row_blocks(pairs):
     return cut_rows(pairs.row_work(0) + 1.0, n_blocks)
 
 
-def joined(found, rows, columns, run=serial):
+def joined(found, rows, columns, run):
     """Put together what blocks have found of their rows, and sums over columns, in order.
 
     Parameters
@@ -78,7 +77,7 @@ def joined(found, rows, columns, run=serial):
     rows, columns : ndarray
         Where they go.
     run : callable
-        Maps a function over blocks of work; `serial` by default.
+        Maps a function over blocks of work.
 
     Returns
     -------

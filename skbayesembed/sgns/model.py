@@ -108,7 +108,7 @@ class SGNSModel:
         pairs = self.pairs
         if isinstance(pairs, ProductPairs):
             found = over(run, _gradient_part, self._held, (rho, alpha))
-            logp = float(joined(found, grad_rho, grad_alpha).sum())
+            logp = float(joined(found, grad_rho, grad_alpha, run).sum())
         elif pairs.dense:
             rows = max(pairs.chunk, _GRADIENT_ROWS)
             logp = gradient_dense(

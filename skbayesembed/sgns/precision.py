@@ -35,7 +35,7 @@ from .inputs import finish_counts
 from .model import SGNSModel, numerical_rank
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
-from .starting import search_start, searched
+from .starting import MANY, search_start, searched
 
 # For what is held out, and for where the searches start.
 _SEED = seed_sequence(0).spawn(5)[-1]
@@ -80,9 +80,11 @@ def choose_precision(estimator, training):
     training : inputs.Training
         With counts.
     """
+    counts = training.counts
+    clusters = counts.n_words >= MANY
     check_memory(
-        2 * table_bytes(training.counts, whole=False),
-        f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
+        sum(table_bytes(counts, whole=False, clusters=c) for c in (clusters, False)),
+        f"The pair tables of {counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )
     rng, trial = np.random.default_rng(_SEED), current()

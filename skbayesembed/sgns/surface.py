@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.threads import gathered
 from .balance import balanced
 from .preconditioner import Preconditioner
 
@@ -43,15 +44,12 @@ class SGNSSurface:
 
     def _single(self):
         gradient = np.empty_like(self.point)
-        values = [self._residuals.gradient(*self.point, gradient), 0.0, 0.0]
-
-        def add_prior(side):
-            prior, point = self._model.prior, self.point[side]
-            values[1 + side] = prior.add_gradient(side, point, gradient[side])
-
-        self._run(add_prior, [(0,), (1,)])
+        value = self._residuals.gradient(*self.point, gradient)
+        sides = zip((0, 1), self.point, gradient, strict=True)
+        for part in gathered(self._run, self._model.prior.add_gradient, sides):
+            value += part
         self._hold(gradient)
-        return sum(values), gradient
+        return value, gradient
 
     def _double(self):
         out, gradient = np.empty(self._model.n_parameters), np.zeros_like(self.point)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.krylov import conjugate_gradients
-from ...inference.threads import serial
+from ...inference.threads import gathered, serial
 from ..data import ProductPairs, cut_rows, table_rows
 from ..expected_kernels import curvature_products_expected
 from ..laplace.hessian import Hessian
@@ -129,15 +129,15 @@ class Systems:
             return hessian.product(directions)
         dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
         out = np.zeros_like(directions)
-        found = [None] * len(self._cuts)
 
-        def rows(i, start, stop):
-            found[i] = np.empty((len(dx), stop - start, dx.shape[2]), dx.dtype), np.empty_like(dy)
+        def rows(start, stop):
+            made = np.empty((len(dx), stop - start, dx.shape[2]), dx.dtype), np.empty_like(dy)
             table = table_rows(self._table, start, stop)
             given = self._x[0][start:stop], self._x[1], np.ascontiguousarray(dx[:, start:stop]), dy
-            curvature_products_expected(0, stop - start, table, *given, observed, *found[i])
+            curvature_products_expected(0, stop - start, table, *given, observed, *made)
+            return made
 
-        self.run(rows, [(i, *cut) for i, cut in enumerate(self._cuts)])
+        found = gathered(self.run, rows, self._cuts)
         for (start, stop), (of_rows, of_columns) in zip(self._cuts, found, strict=True):
             out[:, 0, start:stop] = of_rows
             out[:, 1] += of_columns

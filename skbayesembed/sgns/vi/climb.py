@@ -148,7 +148,7 @@ class BoundSurface:
         x_square, y_square = np.hstack([x_var, x * x + x_var]), np.hstack([y * y, y_var])
         found = over(self._run, _products, self._held, (x, x_square, y, y_square))
         rows, columns = np.empty((2, n_words, 3 * k), np.float32)
-        value = float(joined(found, rows, columns).sum())
+        value = float(joined(found, rows, columns, self._run).sum())
         slopes = rows[:, :k], columns[:, :k]
         curvatures = rows[:, 2 * k :], columns[:, k : 2 * k]
         sums = rows[:, k : 2 * k] + rows[:, 2 * k :], columns[:, 2 * k :]
