@@ -73,15 +73,17 @@ def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("by_clusters", [False, True])
-def test_a_search_that_starts_among_frequent_words(by_clusters, shards, blocks_of_16, monkeypatch):
+@pytest.mark.parametrize(("name", "by_clusters"), [("map", False), ("map", True), ("vi", True)])
+def test_a_search_that_starts_among_frequent_words(
+    name, by_clusters, shards, blocks_of_16, monkeypatch
+):
     monkeypatch.setattr(starting, "MANY", 30)
     if by_clusters:
         monkeypatch.setattr(clustered, "_RARE", 0.5)
         monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
     with cluster(2, False) as client:
-        # clusters are corrected after 15
-        few = model("map").set_params(max_iter=20)
+        # clusters are corrected after 15 steps, and 10 of a sweep
+        few = model(name).set_params(max_iter=20 if name == "map" else 2)
         same(fit(few, shards, client), clone(few).fit(sum(shards)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.trial import Laps, laps
+from ..common.trial import Laps, current, laps
 from ..common.warnings import warn_user
 from .checkpoint import Stage
 from .contracts import Run, Variational, require
@@ -80,6 +80,8 @@ def coordinate_ascent(
     if found:
         vars(q).update(found["q"])
     typical, steps = getattr(model, "typical", _TYPICAL), getattr(model, "steps", 1)
+    if current() is None:
+        typical = max(1.0, typical / steps)
     counted = laps("sweeps", min(max_iter, typical), getattr(run, "n_threads", 1))
     cut = False
     try:

@@ -20,15 +20,12 @@ It is restored by moving each word's gradient along ``n_i rho_i X``, or ``-n_j a
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
 from scipy import sparse
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from ..inference.threads import gathered
+from .clusters import Clusters, logits_of, nodes, subtract_scaled
 from .data import cut_rows, table_rows
 from .listed_kernels import listed_products, listed_table
 from .model import SGNSModel
@@ -39,19 +36,13 @@ from .surface import SGNSSurface
 # seen takes, beside one of a whole table, and the share of the whole table's time that is left at
 # most: with more, it does not pay.
 _RARE, _LISTED, _MOST_WORK = 0.09, 4.0, 0.4
-_CLUSTERS, _ITERATIONS = 16, 20
-# The quadrature of expectations of normal logits, and the least variance of those, below which
-# slopes would be rounding.
-_NODES, _WEIGHTS = (values.astype(np.float32) for values in hermegauss(7))
-_WEIGHTS /= _WEIGHTS.sum()
-_LEAST_VARIANCE = 1e-4
 # Values are those of neither side alone, and off by such a share: steps that change them by less
 # are judged by their slopes.
-_ROUNDING = 1e-5
+ROUNDING = 1e-5
 # Sums of moments that are as good as zero, relative to the largest.
 _FLAT = 1e-9
-# Runs of rows, each with its own sums over contexts; rows that see all clusters at a time.
-_BLOCKS, _ROWS = 8, 1024
+# Runs of rows, each with its own sums over contexts.
+_BLOCKS = 8
 
 
 def frequent_words(pairs):
@@ -121,7 +112,7 @@ class ClusteredSurface(SGNSSurface):
     Words are in the order of its residuals, in which those that are taken together are neighbors.
     """
 
-    rounding = _ROUNDING
+    rounding = ROUNDING
 
     def __init__(self, model, theta, run):
         residuals = model.residuals(run)
@@ -152,6 +143,14 @@ class ClusteredResiduals(Residuals):
         Words that are not rare, ascending.
     run : callable
         Maps a function over blocks of rows.
+
+    Attributes
+    ----------
+    frequent, rare : slice
+        Where these words are in ``order``.
+    of_frequent, with_frequent, seen, negatives : Products
+        All contexts with frequent targets, contexts in the rows; rare targets with frequent
+        contexts; of rare words with each other the positive observations, and the negative ones.
     """
 
     def __init__(self, pairs, frequent, run):
@@ -160,29 +159,33 @@ class ClusteredResiduals(Residuals):
         self.order = np.concatenate([frequent, rare])
         self.observations = [pairs.observations(side)[self.order] for side in (0, 1)]
         self._weights = [n.astype(np.float32)[:, None] for n in self.observations]
-        self._frequent, self._rare = slice(frequent.size), slice(frequent.size, None)
+        self.frequent, self.rare = slice(frequent.size), slice(frequent.size, None)
         # with contexts in the rows: few words have smaller sums
-        self._of_frequent = _products(*_turned(_selected(whole, frequent, self.order)), run)
-        self._with_frequent = _products(*_selected(whole, rare, frequent), run)
-        self._seen = _positives(_selected(whole, rare, rare)[0], run)
+        self.of_frequent = _products(*_turned(_selected(whole, frequent, self.order)), run)
+        self.with_frequent = _products(*_selected(whole, rare, frequent), run)
+        self.seen = _positives(_selected(whole, rare, rare)[0], run)
         self._factors = [factor[rare].astype(np.float32) for factor in pairs.factors]
-        self._negatives = _negatives(*self._factors, run)
+        self.negatives = _negatives(*self._factors, run)
 
     def gather(self, x, y):
         """Take clusters of these vectors, and add nothing to gradients from here on."""
-        left, right = self._factors
-        self._clusters = (
-            _Clusters(y[self._rare], left, right, self._run),
-            _Clusters(x[self._rare], right, left, self._run),
-        )
+        self._clusters = self.clustered(_Clusters, x, y)
         self._lacking = None
+
+    def clustered(self, kind, x, y):
+        """`Clusters` of a ``kind``: of rare contexts by ``y``, and of rare targets by ``x``."""
+        left, right = self._factors
+        return (
+            kind(y[self.rare], left, right, self._run),
+            kind(x[self.rare], right, left, self._run),
+        )
 
     def correct(self, x, y):
         """Add to gradients from here on what those by clusters lack at ``x``, ``y``."""
         self.gather(x, y)
-        x, y = x[self._rare], y[self._rare]
+        x, y = x[self.rare], y[self.rare]
         lacking, found = np.zeros((2, 2, *x.shape), np.float32)
-        self._negatives.residuals(x, y, y, x, *lacking)
+        self.negatives.residuals(x, y, y, x, *lacking)
         of_targets, of_contexts = self._clusters
         of_targets.add_residuals(x, y, y, found[0])
         of_contexts.add_residuals(y, x, x, found[1])
@@ -193,8 +196,8 @@ class ClusteredResiduals(Residuals):
         """As of `Residuals`; the log likelihood is the one without `correct`."""
         value = self._multiply(x, y, y, x, *out)
         if self._lacking is not None:
-            out[:, self._rare] += self._lacking
-        _flatten(x, y, self._weights, out, self._run)
+            out[:, self.rare] += self._lacking
+        flatten(x, y, self._weights, out, self._run)
         return value
 
     def slopes(self, x, y, z, u):
@@ -210,18 +213,18 @@ class ClusteredResiduals(Residuals):
 
     def _walk(self, multiply, add, x, y, z, u, rz, ru):
         """Products of all pairs by methods of `Products` and `_Clusters`; what these return."""
-        f, r = self._frequent, self._rare
+        f, r = self.frequent, self.rare
         some = np.empty_like(u[f])
         found = [
-            multiply(self._of_frequent, y, x[f], u[f], z, ru, rz[f]),
-            multiply(self._with_frequent, x[r], y[f], z[f], u[r], rz[r], some),
+            multiply(self.of_frequent, y, x[f], u[f], z, ru, rz[f]),
+            multiply(self.with_frequent, x[r], y[f], z[f], u[r], rz[r], some),
         ]
         ru[f] += some
         own_x, own_y = x[r], y[r]
         # clusters look whether these are the vectors themselves
         own_z, own_u = own_y if z is y else z[r], own_x if u is x else u[r]
         mine, others = np.empty_like(own_z), np.empty_like(own_u)
-        found.append(multiply(self._seen, own_x, own_y, own_z, own_u, mine, others))
+        found.append(multiply(self.seen, own_x, own_y, own_z, own_u, mine, others))
         of_targets, of_contexts = self._clusters
         found.append(add(of_targets, own_x, own_y, own_z, mine))
         found.append(add(of_contexts, own_y, own_x, own_u, others))
@@ -250,9 +253,21 @@ def _negatives(left, right, run):
     return _products(sparse.csr_array((left.size, right.size), dtype=np.float32), left, right, run)
 
 
-def _flatten(x, y, weights, gradient, run):
+def flatten(x, y, weights, gradient, run):
     """Make a gradient flat along maps of the components, in place.
 
+    Parameters
+    ----------
+    x, y : ndarray of float32 of shape (n_words, n_components)
+        Vectors of both sides.
+    weights : sequence of two ndarray of shape (n_words, 1)
+        Observations of the words.
+    gradient : sequence of two ndarray of shape (n_words, n_components)
+    run : callable
+        Maps a function over both sides.
+
+    Notes
+    -----
     With ``G_x = rho' W rho``, ``G_y = alpha' V alpha``, X solves ``G_x X + X G_y = E``, where E is
     ``rho' g_rho - (alpha' g_alpha)'`` before.
     """
@@ -311,97 +326,38 @@ def _compressed(counts):
     return counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data
 
 
-class _Moments(NamedTuple):
-    """Of clusters of words, and of further numbers z of each word."""
-
-    weight: np.ndarray
-    mean: np.ndarray
-    covariance: np.ndarray
-    mean_z: np.ndarray
-    with_z: np.ndarray | None = None  # covariances of vectors and z, where z are not the vectors
-
-
-class _Clusters:
-    """Rare words of one side in clusters, and what those of the other side see of them.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_rare, n_components)
-        That tell the clusters.
-    own, factor : ndarray of float32 of shape (n_rare,)
-        Factors of the counts, of those who see and of those who are seen.
-    run : callable
-        Maps a function over blocks of work.
-    """
-
-    def __init__(self, vectors, own, factor, run):
-        self._run, self._own, self._factor = run, own, factor
-        n_clusters = min(_CLUSTERS, len(np.unique(vectors, axis=0)))
-        # the sums of threads would be added in the order in which they end
-        with threadpool_limits(limits=1):
-            means = KMeans(n_clusters, n_init=1, max_iter=_ITERATIONS, random_state=0)
-            labels = means.fit_predict(vectors)
-        members = (np.flatnonzero(labels == c) for c in range(n_clusters))
-        self._members = [m for m in members if factor[m].sum() > 0.0]
-        self._rows = [(i, i + _ROWS) for i in range(0, own.size, _ROWS)]
+class _Clusters(Clusters):
+    """`Clusters` of the log density."""
 
     def add_residuals(self, x, y, z, out):
         """The log likelihood; adds ``R z``."""
-        return sum(self._over_rows(self._add_residuals, x, y, z, out))
+        return sum(self.over_rows(_residuals, y, z, x, out)) if z.shape[1] else 0.0
 
     def add_slopes(self, x, y, z, out):
         """Adds ``S z``, a slope being the mean over its cluster."""
-        self._over_rows(self._add_slopes, x, y, z, out)
-
-    def _over_rows(self, function, x, y, z, out):
-        if not z.shape[1]:
-            return []
-        found = gathered(self._run, self._moments, ((m, y, z) for m in self._members))
-        moments = _Moments(*(np.stack(values) for values in zip(*found, strict=True)))
-        return gathered(self._run, function, ((*rows, moments, x, out) for rows in self._rows))
-
-    def _moments(self, members, y, z):
-        weights = self._factor[members]
-        total = weights.sum()
-        mean = weights @ y[members] / total
-        apart = y[members] - mean
-        weighted = apart.T * (weights / total)
-        if z is y:
-            return total, mean, weighted @ apart, mean
-        z = z[members]
-        return total, mean, weighted @ apart, weights @ z / total, weighted @ z
-
-    def _add_residuals(self, a, b, of, x, out):
-        x, own, out = x[a:b], self._own[a:b], out[a:b]
-        turned = x @ of.covariance
-        softplus, first, slope = _normal_logistic(x, of.mean, turned)
-        if of.with_z is not None:
-            turned = x @ of.with_z
-        n = own[:, None] * of.weight
-        out -= (n * first) @ of.mean_z
-        for one, scale in zip(turned, (n * slope).T, strict=True):
-            one *= scale[:, None]
-            out -= one
-        return -float(np.sum(n * softplus, dtype=float))
-
-    def _add_slopes(self, a, b, of, x, out):
-        x, own, out = x[a:b], self._own[a:b], out[a:b]
-        slope = _normal_logistic(x, of.mean, x @ of.covariance)[2]
-        out += (own[:, None] * of.weight * slope) @ of.mean_z
+        self.over_rows(_slopes, y, z, x, out)
 
 
-def _normal_logistic(x, mean, turned):
-    """E log(1 + e^T), E sigma(T) and E sigma'(T) for each row of ``x`` and each cluster.
+def _residuals(n, of, x, out):
+    mean, sd, turned = logits_of(x, of)
+    softplus, first, slope = _normal_logistic(mean, sd)
+    if of.with_z is not None:
+        turned = x @ of.with_z
+    out -= (n * first) @ of.mean_z
+    subtract_scaled(out, turned, n * slope)
+    return -float(np.sum(n * softplus, dtype=float))
 
-    ``T ~ N(x . mean, x . turned)``, with ``turned`` the rows times the covariances.
-    """
-    middle, spread = x @ mean.T, np.empty((len(x), len(mean)), x.dtype)
-    for one, out in zip(turned, spread.T, strict=True):
-        np.einsum("ij,ij->i", one, x, out=out)
-    np.sqrt(np.maximum(spread, np.float32(_LEAST_VARIANCE)), out=spread)
-    found = np.zeros((3, *middle.shape), x.dtype)
-    for point, weight in zip(_NODES, _WEIGHTS, strict=True):
-        t = middle + point * spread
+
+def _slopes(n, of, x, out):
+    mean, sd, _ = logits_of(x, of)
+    out += (n * _normal_logistic(mean, sd)[2]) @ of.mean_z
+
+
+def _normal_logistic(mean, sd):
+    """E log(1 + e^T), E sigma(T) and E sigma'(T) for normal T."""
+    found = np.zeros((3, *mean.shape), mean.dtype)
+    for point, weight in nodes():
+        t = mean + point * sd
         e = np.exp(-np.abs(t))
         sigma = np.where(t >= 0.0, np.float32(1.0), e)
         e += 1.0
@@ -410,5 +366,5 @@ def _normal_logistic(x, mean, turned):
         sigma *= weight
         found[1] += sigma
         found[2] += point * sigma
-    found[2] /= spread
+    found[2] /= sd
     return found

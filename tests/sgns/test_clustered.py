@@ -12,7 +12,7 @@ from skbayesembed.datasets import make_sgns
 from skbayesembed.inference import ascent
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import clustered, data, starting
+from skbayesembed.sgns import clustered, clusters, data, starting
 from skbayesembed.sgns.clustered import (
     ClusteredModel,
     ClusteredResiduals,
@@ -84,8 +84,8 @@ def seen_by(residuals, x, y, z, u):
 
 
 def test_clusters_of_one_context_are_exact(pairs, vectors, monkeypatch):
-    monkeypatch.setattr(clustered, "_CLUSTERS", V)
-    monkeypatch.setattr(clustered, "_LEAST_VARIANCE", 1e-6)
+    monkeypatch.setattr(clusters, "_CLUSTERS", V)
+    monkeypatch.setattr(clusters, "_LEAST_VARIANCE", 1e-6)
     residuals = by_clusters(pairs, np.arange(V - 50), *vectors[:2])
     # slopes are differences of probabilities over logits .001 apart, in single precision
     for found, exact in zip(
@@ -126,7 +126,7 @@ def by_definition(pairs, frequent, clusters, x, y):
 
 
 def test_formulas(pairs, frequent, vectors, monkeypatch):
-    monkeypatch.setattr(clustered, "_CLUSTERS", 3)
+    monkeypatch.setattr(clusters, "_CLUSTERS", 3)
     # means over logits of such a size are off by up to .001 with seven points
     x, y, z, u = vectors
     x, y = 0.7 * x, 0.7 * y
@@ -211,7 +211,7 @@ def small(monkeypatch):
     # words of a simulation are about equally frequent
     monkeypatch.setattr(clustered, "_RARE", 0.5)
     monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
-    monkeypatch.setattr(clustered, "_CLUSTERS", 6)
+    monkeypatch.setattr(clusters, "_CLUSTERS", 6)
 
 
 def found_by(pairs, run, **limits):
@@ -295,7 +295,7 @@ def test_threads_change_no_bit(pairs, small, monkeypatch):
 def test_checks_of_memory_count_pairs_in_another_order(pairs, frequent, monkeypatch):
     residuals = ClusteredResiduals(pairs, frequent, serial)
     taken = 0
-    for products in (residuals._of_frequent, residuals._with_frequent, residuals._seen):
+    for products in (residuals.of_frequent, residuals.with_frequent, residuals.seen):
         for _, _, (_, indices, counts, *_) in (products.held[i] for i in range(len(products.held))):
             taken += indices.nbytes + counts.nbytes
     monkeypatch.setattr(data, "TABLES_UPTO", 10)

@@ -4,6 +4,9 @@ All derivatives of the bound come from one walk over all pairs, in single precis
 in `expected_kernels`; a table is laid out as there. With ``t = x . y`` of the means and
 ``xi^2 = E[(x . y)^2] = t^2 + s``, a pair with n observations has ``omega = n tanh(xi / 2) / 2 xi``
 and ``kappa - omega t``, the derivatives of its part of the bound by ``-xi^2 / 2`` and by t.
+
+A word's squares are its K variances and its K mean squares, that is mean^2 + variance: with
+``v, e`` those of a row and ``v', e'`` those of a column, ``s = v . (e' - v') + e . v'``.
 """
 
 from __future__ import annotations
@@ -16,10 +19,10 @@ from numba import njit
 from ...numeric.elementwise import FAST, exp_negative32, log1p_unit32
 from ..expected_kernels import end_of_tile
 
-# Rows and columns of the two tiles.
-_ROWS, _COLUMNS = 512, 512
+# Rows and columns of the two tiles, and entries of lists whose logits are made together.
+_ROWS, _COLUMNS, _MOST = 512, 512, 4096
 # xi is kept above 1e-2, where tanh(xi / 2) / xi is still right to 1e-5.
-_LEAST_SQUARE = np.float32(1e-4)
+LEAST_SQUARE = np.float32(1e-4)
 _ZERO32, _HALF32, _ONE32 = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
@@ -29,7 +32,7 @@ def _negative(t, s, left, right):
     total, half = _ZERO32, _HALF32 * left
     for i in range(t.size):
         u = t[i]
-        xi = math.sqrt(max(u * u + s[i], _LEAST_SQUARE))
+        xi = math.sqrt(max(u * u + s[i], LEAST_SQUARE))
         e = exp_negative32(-xi)
         n = half * right[i]
         total += right[i] * (_HALF32 * (u + xi) + log1p_unit32(e))
@@ -44,7 +47,7 @@ def _positive(t, s, n):
     total = _ZERO32
     for i in range(t.size):
         u = t[i]
-        xi = math.sqrt(max(u * u + s[i], _LEAST_SQUARE))
+        xi = math.sqrt(max(u * u + s[i], LEAST_SQUARE))
         e = exp_negative32(-xi)
         half = _HALF32 * n[i]
         total += n[i] * (_HALF32 * (u - xi) - log1p_unit32(e))
@@ -80,8 +83,7 @@ def bound_products(table, x, x_square, y, y_square, of_rows, of_columns):
     x, y : ndarray of float32 of shape (n_rows, K), (n_words, K)
         Means of rows and of columns.
     x_square, y_square : ndarray of float32 of shape (n_rows, 2 K), (n_words, 2 K)
-        ``s = x_square . y_square``: variances and mean squares of rows, that is mean^2 + variance;
-        squares of the means and variances of columns.
+        Their squares.
     of_rows, of_columns : tuple of two ndarray
         ``(kappa - omega t) y`` and ``omega y_square``, summed over the pairs of each row; ``(kappa
         - omega t) x`` and ``omega x_square`` over those of each column.
@@ -90,6 +92,7 @@ def bound_products(table, x, x_square, y, y_square, of_rows, of_columns):
     (n_all, k), n_words = x.shape, y.shape[0]
     n_rows, n_columns = min(_ROWS, n_all), min(_COLUMNS, n_words)
     tiles = np.empty((2, n_rows * n_columns), x.dtype)
+    facing = np.empty((n_columns, 2 * k), x.dtype)
     seen = np.empty((2, n_columns), x.dtype)
     rows, rows_square = np.empty((n_rows, k), x.dtype), np.empty((n_rows, 2 * k), x.dtype)
     columns, columns_square = (
@@ -110,7 +113,9 @@ def bound_products(table, x, x_square, y, y_square, of_rows, of_columns):
             c = last - first
             t, s = tiles[0, : m * c].reshape(m, c), tiles[1, : m * c].reshape(m, c)
             np.dot(x[a:b], y[first:last].T, t)
-            np.dot(x_square[a:b], y_square[first:last].T, s)
+            facing[:c, :k] = y_square[first:last, k:] - y_square[first:last, :k]
+            facing[:c, k:] = y_square[first:last, :k]
+            np.dot(x_square[a:b], facing[:c].T, s)
             for i in range(m):
                 lo = entry[i]
                 hi = end_of_tile(indices, lo, indptr[a + i + 1], last)
@@ -133,4 +138,49 @@ def bound_products(table, x, x_square, y, y_square, of_rows, of_columns):
             of_columns[0][first:last] += columns[:c]
             np.dot(s.T, x_square[a:b], columns_square[:c])
             of_columns[1][first:last] += columns_square[:c]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def listed_bound(table, x, x_square, y, y_square, of_rows, of_columns):
+    """`bound_products` of positive observations in lists, a table of `listed_kernels`."""
+    indptr, indices, counts = table
+    n_rows, k = x.shape
+    t, s = np.empty(_MOST, x.dtype), np.empty(_MOST, x.dtype)
+    total = 0.0
+    for i in range(2):
+        of_rows[i][:] = 0.0
+        of_columns[i][:] = 0.0
+    for base in range(0, indptr.size - 1, n_rows):
+        a = 0
+        while a < n_rows:
+            first, b = indptr[base + a], a + 1
+            while b < n_rows and indptr[base + b + 1] - first <= _MOST:
+                b += 1
+            last = indptr[base + b]
+            for w in range(a, b):
+                for i in range(indptr[base + w], indptr[base + w + 1]):
+                    v, logit = indices[i], _ZERO32
+                    first_part, second_part = _ZERO32, _ZERO32
+                    for j in range(k):
+                        logit += x[w, j] * y[v, j]
+                    for j in range(k):
+                        first_part += x_square[w, j] * y[v, j] * y[v, j]
+                    for j in range(k):
+                        second_part += x_square[w, k + j] * y_square[v, j]
+                    t[i - first], s[i - first] = logit, first_part + second_part
+            m = last - first
+            total += _positive(t[:m], s[:m], counts[first:last])
+            for w in range(a, b):
+                for i in range(indptr[base + w], indptr[base + w + 1]):
+                    v, slope, omega = indices[i], t[i - first], s[i - first]
+                    for j in range(k):
+                        of_rows[0][w, j] += slope * y[v, j]
+                    for j in range(k):
+                        of_columns[0][v, j] += slope * x[w, j]
+                    for j in range(2 * k):
+                        of_rows[1][w, j] += omega * y_square[v, j]
+                    for j in range(2 * k):
+                        of_columns[1][v, j] += omega * x_square[w, j]
+            a = b
     return total

@@ -5,6 +5,9 @@ A sweep of coordinate ascent solves ``n_components`` equations for each word, at
 ``n_words^2 n_components``: nine products of matrices, where that of the log density has three. A
 quasi-Newton search takes some hundred of them and is far ahead: at 3,000 words and 50 components it
 needs 12 CPU seconds for a bound above that of 68 sweeps in 118.
+
+Of many words those that are rare meet by clusters (`clustered_bound`). The bound and its gradient
+are made exact where a sweep starts, in its middle and where it ends.
 """
 
 from __future__ import annotations
@@ -13,11 +16,10 @@ import numpy as np
 
 from ...common import trial
 from ...inference.ascent import Ascent
-from ...inference.blocks import over
-from ..data import joined
+from ..clustered import ROUNDING, ClusteredModel
 from ..preconditioner import Preconditioner
-from ..residuals import Residuals
-from .bound_kernels import bound_products
+from .bound import PairBound, Words
+from .clustered_bound import ClusteredBound
 from .variational import SGNSVariational
 
 # Steps of a sweep; then the scales of components are set anew and the search forgets its steps. A
@@ -25,12 +27,15 @@ from .variational import SGNSVariational
 STEPS = 20
 # Of these, those before which the preconditioner is brought up to date; more in the first sweep.
 _REFRESHED, _REFRESHED_FIRST = (0,), (0, 2, 4, 7, 11)
+# The one before which what is approximated is made exact, as it is at the start.
+_CORRECTED = STEPS // 2
 # Steps remembered, and the error of the bound in single precision, relative to its size.
 _MEMORY, _ROUNDING = 6, 1e-7
 # Updates of all variances, given the others, before the first sweep.
 _SETTLING = 2
-# Gradients that a search takes, and what takes as long: what a trial expects.
-_TYPICAL = 90
+# Gradients that a search takes, and what takes as long: what a trial expects. By clusters one takes
+# a quarter to a half of the time, and exact ones are then half as much again.
+_TYPICAL, _WITH_CORRECTIONS = 90, 1.5
 # Bytes of the search for each number of the vectors of a side; measured.
 CLIMB_BYTES = 600
 
@@ -56,14 +61,14 @@ class ClimbedVariational(SGNSVariational):
     Parameters
     ----------
     model : SGNSModel
-        Of `ProductPairs`.
+        Of `ProductPairs`, as `starting.searched` has it.
     """
 
     def __init__(self, model):
         super().__init__(model, "diag")
+        self.typical = _TYPICAL * (_WITH_CORRECTIONS if isinstance(model, ClusteredModel) else 1.0)
 
-    # steps of an update, and updates of a trial, which are gradients
-    steps, typical = STEPS, _TYPICAL
+    steps = STEPS
 
     def settled(self, q):
         """Whether the bound tells that the search is over; trials do not move."""
@@ -75,28 +80,40 @@ class ClimbedVariational(SGNSVariational):
             self.change_basis(q, self.scales(q))
         surface = BoundSurface(self, q, run)
         if trial.current() is not None:
+            surface.gather()
             return surface.value_and_gradient()[0]
-        first = q.n_sweeps == 0
         try:
-            if first:
-                surface.settle_variances(_SETTLING)
-            ascent = Ascent(surface, _MEMORY, _ROUNDING, run)
-            for step in range(self.steps):
-                if step in (_REFRESHED_FIRST if first else _REFRESHED):
-                    surface.refresh()
-                if not ascent.advance():
-                    break
+            q.last = self._climb(surface, q.n_sweeps == 0, run)
         finally:
             surface.end()
         q.n_sweeps += 1
-        q.last = ascent.value
         return q.last
+
+    def _climb(self, surface, first, run):
+        """Climb ``steps`` steps; the bound where they end."""
+        surface.correct()
+        if first:
+            surface.settle_variances(_SETTLING)
+        ascent = Ascent(surface, _MEMORY, surface.rounding, run)
+        for step in range(self.steps):
+            if step == _CORRECTED and surface.approximated:
+                surface.correct()
+                ascent.value, ascent.gradient = surface.value_and_gradient()
+            if step in (_REFRESHED_FIRST if first else _REFRESHED):
+                surface.refresh()
+            if not ascent.advance():
+                break
+        if not surface.approximated:
+            return ascent.value
+        surface.correct()
+        return surface.value_and_gradient()[0]
 
 
 class BoundSurface:
     """`Surface` of the bound by means and log variances, in single precision.
 
     The Gamma factor of a learned precision is the optimal one wherever the bound is evaluated.
+    Words are in the order of the model's residuals; those of the factors, too, until `end`.
 
     Parameters
     ----------
@@ -110,49 +127,52 @@ class BoundSurface:
     ----------
     point : ndarray of float32 of shape (4, n_words, n_components)
         Means of both sides, then log variances.
+    approximated : bool
+        Whether pairs of rare words enter by clusters.
+    rounding : float
+        Error of the bound, relative to its size.
     """
 
     def __init__(self, variational, q, run):
-        self._variational, self._q, self._run = variational, q, run
-        residuals = Residuals(variational.model.pairs, run)
-        self._held = residuals.products.held
-        prior = variational.model.prior
-        self._preconditioner = Preconditioner(prior, residuals, np.float32, run=run)
-        self.point = np.stack([*q.mean, *(np.log(c) for c in q.cov)]).astype(np.float32)
+        self._variational, self._q = variational, q
+        model = variational.model
+        self._residuals = residuals = model.residuals(run)
+        self.approximated = isinstance(model, ClusteredModel)
+        self.rounding = ROUNDING if self.approximated else _ROUNDING
+        self._bound = (ClusteredBound if self.approximated else PairBound)(residuals, run)
+        self._preconditioner = Preconditioner(model.prior, residuals, np.float32, run=run)
+        whole = np.stack([*q.mean, *(np.log(c) for c in q.cov)])
+        self.point = np.take(whole.astype(np.float32), residuals.order, axis=1)
+
+    def gather(self):
+        """Take clusters as they are at the point, where there are any, and correct nothing."""
+        self._bound.gather(*self._words())
+
+    def correct(self):
+        """Make the bound and its gradient exact at the point."""
+        self._bound.correct(*self._words())
 
     def value_and_gradient(self):
         """The bound at the point, and its gradient."""
         self._to_factors()
         variational, q = self._variational, self._q
         prior, tau = variational.model.prior, variational.tau(q)
-        value, slopes, curvatures, sums = self._pairs()
+        value, *sides = self._bound.sums(*self._words())
         gradient = np.empty_like(self.point)
         self._precision = []
         for side in (0, 1):
             mean = q.mean[side]
             inner = prior.apply(side, mean, tau) - prior.linear(side)
-            gradient[side] = slopes[side] - curvatures[side] * self.point[side] - inner
-            precision = variational.prior_diagonal(side, q) + sums[side]
+            slope, curvature, squares = np.split(sides[side], 3, axis=1)
+            gradient[side] = slope - curvature * self.point[side] - inner
+            precision = variational.prior_diagonal(side, q) + squares
             gradient[2 + side] = 0.5 - 0.5 * q.cov[side] * precision
             self._precision.append(precision)
         self._gradient = gradient
         return value + variational.rest(q), gradient
 
-    def _pairs(self):
-        """The pairs' part of the bound, and for both sides the sums that its slopes consist of.
-
-        Of ``(kappa - omega t) y``, ``omega var(y)`` and ``omega E[y^2]``, over the pairs of a word.
-        """
-        (x, y), (x_var, y_var) = self.point[:2], np.exp(self.point[2:])
-        n_words, k = x.shape
-        x_square, y_square = np.hstack([x_var, x * x + x_var]), np.hstack([y * y, y_var])
-        found = over(self._run, _products, self._held, (x, x_square, y, y_square))
-        rows, columns = np.empty((2, n_words, 3 * k), np.float32)
-        value = float(joined(found, rows, columns, self._run).sum())
-        slopes = rows[:, :k], columns[:, :k]
-        curvatures = rows[:, 2 * k :], columns[:, k : 2 * k]
-        sums = rows[:, k : 2 * k] + rows[:, 2 * k :], columns[:, 2 * k :]
-        return value, slopes, curvatures, sums
+    def _words(self):
+        return [Words(self.point[side], np.exp(self.point[2 + side])) for side in (0, 1)]
 
     def _to_factors(self):
         """Set the factors to the point."""
@@ -173,7 +193,9 @@ class BoundSurface:
 
     def refresh(self):
         """Bring the preconditioner up to date with the point, which was evaluated last."""
-        self._preconditioner.refresh(np.ascontiguousarray(self.point[:2]), self._gradient[:2])
+        vectors = np.ascontiguousarray(self.point[:2])
+        self._residuals.gather(*vectors)
+        self._preconditioner.refresh(vectors, self._gradient[:2])
 
     def precondition(self, x):
         """Multiply by an approximate inverse of the curvature, in place."""
@@ -184,15 +206,8 @@ class BoundSurface:
     def end(self):
         """Leave the factors at the point."""
         self._to_factors()
-        return self.point
-
-
-def _products(block, x, x_square, y, y_square):
-    """Sums of a block's rows, its part of those of columns, and of the bound."""
-    a, b, table = block
-    widths = x.shape[1], x_square.shape[1]
-    rows, columns = (
-        tuple(np.empty((n, width), x.dtype) for width in widths) for n in (b - a, len(y))
-    )
-    value = bound_products(table, x[a:b], x_square[a:b], y, y_square, rows, columns)
-    return np.hstack(rows), np.hstack(columns), value
+        q, order = self._q, self._residuals.order
+        for arrays in (q.mean, q.cov, q.log_det):
+            for side, ordered in enumerate(arrays):
+                arrays[side] = np.empty_like(ordered)
+                arrays[side][order] = ordered

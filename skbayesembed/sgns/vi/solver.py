@@ -60,6 +60,7 @@ def solve(estimator, problem, settings, seed):
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
     climbed = climbs(estimator, isinstance(model.pairs, ProductPairs))
     if climbed:
+        model = searched(model)
         variational, start = ClimbedVariational(model), _start_of_climb
         factor *= variational.steps
     else:
@@ -93,7 +94,7 @@ def _start(estimator, model, rng, run):
     with diagonal covariances, and the first sweeps have a long way to go.
     """
     if Components(model).can_differ:
-        arrays = _near_mode(model, rng.spawn(1)[0], run, _MOST_STEPS)
+        arrays = _near_mode(searched(model), rng.spawn(1)[0], run, _MOST_STEPS)
         if numerical_rank(arrays["alpha"]) == model.n_components:
             return arrays
     arrays = model.start(rng)
@@ -112,7 +113,6 @@ def _start_of_climb(estimator, model, rng, run):
 
 def _near_mode(model, rng, run, steps):
     """Arrays near the mode, after at most so many steps of the search."""
-    model = searched(model)
     limits = {"max_iter": steps, "tol": _MODE_TOL}
     start = checkpoint.remembered("spectral start", lambda: search_start(model, rng, run, **limits))
 
