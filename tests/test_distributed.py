@@ -14,6 +14,8 @@ from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pai
 from skbayesembed.distributed import DaskEngine, fit
 from skbayesembed.inference import checkpoint
 from skbayesembed.sgns import clustered, data, starting
+from skbayesembed.sgns.vi import solver
+from skbayesembed.sgns.vi.climb import ClimbedVariational
 from tests.helpers.breaking import Broken, break_after
 
 distributed = pytest.importorskip("distributed")
@@ -81,9 +83,11 @@ def test_a_search_that_starts_among_frequent_words(
     if by_clusters:
         monkeypatch.setattr(clustered, "_RARE", 0.5)
         monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
+    monkeypatch.setattr(solver, "_MODE_STEPS", 4)
+    monkeypatch.setattr(ClimbedVariational, "steps", 11)
     with cluster(2, False) as client:
-        # clusters are corrected after 15 steps, and 10 of a sweep
-        few = model(name).set_params(max_iter=20 if name == "map" else 2)
+        # clusters are corrected after 15 steps of a search, and after 10 of a sweep
+        few = model(name).set_params(max_iter=20 if name == "map" else 1)
         same(fit(few, shards, client), clone(few).fit(sum(shards)))
 
 

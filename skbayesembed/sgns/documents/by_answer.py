@@ -18,6 +18,7 @@ from ..balance import balancing, nearest_rotation
 from ..laplace.approximation import NAMES
 from ..laplace.hessian import Hessian
 from ..laplace.orbits import canonical_frame
+from ..starting import searched
 from .adjoint import AskedDeviations
 from .asked import seconds_by_answer
 from .footprint import check_room_by_answer, together_by_answer
@@ -76,7 +77,7 @@ class SamplingByAnswer(Sampling):
         threads = Workers(effective_n_jobs(self.n_jobs))
         with self._awaited.search(1, "mode"), threads as run:
             theta, _ = find_mode(
-                model,
+                searched(model),
                 model.pack(self._arrays),
                 max_iter=_SEARCH_ITERATIONS,
                 tol=_SEARCH_TOL,

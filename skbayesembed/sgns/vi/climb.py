@@ -79,10 +79,10 @@ class ClimbedVariational(SGNSVariational):
         if self.model.prior.rotates and q.n_sweeps:
             self.change_basis(q, self.scales(q))
         surface = BoundSurface(self, q, run)
-        if trial.current() is not None:
-            surface.gather()
-            return surface.value_and_gradient()[0]
         try:
+            if trial.current() is not None:
+                surface.gather()
+                return surface.value_and_gradient()[0]
             q.last = self._climb(surface, q.n_sweeps == 0, run)
         finally:
             surface.end()
@@ -91,13 +91,13 @@ class ClimbedVariational(SGNSVariational):
 
     def _climb(self, surface, first, run):
         """Climb ``steps`` steps; the bound where they end."""
-        surface.correct()
+        surface.make_exact()
         if first:
             surface.settle_variances(_SETTLING)
         ascent = Ascent(surface, _MEMORY, surface.rounding, run)
         for step in range(self.steps):
             if step == _CORRECTED and surface.approximated:
-                surface.correct()
+                surface.make_exact()
                 ascent.value, ascent.gradient = surface.value_and_gradient()
             if step in (_REFRESHED_FIRST if first else _REFRESHED):
                 surface.refresh()
@@ -105,7 +105,7 @@ class ClimbedVariational(SGNSVariational):
                 break
         if not surface.approximated:
             return ascent.value
-        surface.correct()
+        surface.make_exact()
         return surface.value_and_gradient()[0]
 
 
@@ -148,8 +148,8 @@ class BoundSurface:
         """Take clusters as they are at the point, where there are any, and correct nothing."""
         self._bound.gather(*self._words())
 
-    def correct(self):
-        """Make the bound and its gradient exact at the point."""
+    def make_exact(self):
+        """Correct the bound and its gradient, so that they are exact at the point."""
         self._bound.correct(*self._words())
 
     def value_and_gradient(self):
