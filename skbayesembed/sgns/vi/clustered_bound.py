@@ -2,8 +2,8 @@
 
 As in `sgns.clustered`: the negative observations of two rare words enter by what a word sees of a
 cluster of contexts, whose logits are taken for normal and whose squares (`bound_kernels`) for their
-mean. What rare words lack is found at some factors now and then (`ClusteredBound.correct`) and kept
-from there on: what slopes lack is added, and sums of ``omega``, which are positive, are multiplied.
+mean. What all this lacks is found at some factors now and then (`ClusteredBound.correct`) and made
+up for from there on: to slopes it is added, sums of ``omega``, which are positive, are multiplied.
 
 The bound sees neither ``rho M`` with ``alpha M^-T`` in its logits nor their scales in its squares.
 Sums of two sides that see each other by clusters of their own would tell such maps apart, and are

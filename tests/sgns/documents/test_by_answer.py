@@ -10,7 +10,8 @@ import pytest
 
 from skbayesembed import BayesianSGNS, GraphPrior
 from skbayesembed.io import load
-from skbayesembed.sgns import data
+from skbayesembed.sgns import clustered, data, starting
+from skbayesembed.sgns.clustered import ClusteredModel
 from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling, systems
 from skbayesembed.sgns.documents.deviations import FEWEST_UNITS, joint_draws, spread_of
 from skbayesembed.sgns.laplace.hessian import Hessian
@@ -59,20 +60,28 @@ def by_answers(model):
     return twin
 
 
-@pytest.fixture(scope="module", params=["tables", "products"])
+@pytest.fixture(scope="module", params=["tables", "products", "clusters"])
 def both(request):
     """All deviations of a model with words of one unit, and those of its answers.
 
-    The latter from tables of all pairs or without any.
+    The latter from tables of all pairs or without any, then also after a search by clusters.
     """
     model = make().fit(
         [[*DOCUMENTS[0], *["w00"] * 5], *[[w for w in d if w != "w00"] for d in DOCUMENTS[1:]]]
     )
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "products":
+        if request.param != "tables":
             patch.setattr(data, "TABLES_UPTO", 10)
+        if request.param == "clusters":
+            patch.setattr(starting, "MANY", 10)
+            patch.setattr(clustered, "_RARE", 0.5)
+            patch.setattr(clustered, "_MOST_WORK", 9.0)
         twin = by_answers(model)
         found = twin._sampling.deviations
+        by_clusters = isinstance(
+            starting.searched(twin._sampling._at_mode[1].model), ClusteredModel
+        )
+        assert by_clusters == (request.param == "clusters")
         yield model, model._sampling.deviations, twin._sampling, found
 
 
