@@ -1,4 +1,4 @@
-"""Vocabulary, counts and mode of a text of ten million tokens or more: seconds and memory.
+"""Vocabulary, counts and mode or factors of ten million tokens or more: seconds and memory.
 
     python benchmarks/large_text.py --words 50000 --components 100
 
@@ -18,7 +18,8 @@ of the log density so far, CPU seconds since the fit began, the log density and 
 first line names the kernels of BLAS, on which much of the time depends: OpenBLAS has a choice of
 them, which ``OPENBLAS_CORETYPE`` overrides.
 
-With ``--exact`` all pairs enter the search as they are: no words see each other by clusters.
+With ``--exact`` all pairs enter as they are, also into the bound: no words see each other by
+clusters.
 
 For every stage: CPU seconds of all threads and processes, seconds by the clock, and the peak of
 memory so far, of this process and of the largest that counts (reading the text is part of all, and

@@ -191,7 +191,8 @@ class Variational(Protocol):
 
         A model may take the bound at any moment of the sweep, when some factors are updated and
         others not yet, as long as it is the same moment of every sweep: then the bound never falls
-        from one sweep to the next.
+        from one sweep to the next. It may by little, near the top, where sweeps go by an
+        approximation.
         """
 
     def settled(self, q: Any) -> bool:

@@ -80,12 +80,15 @@ def coordinate_ascent(
     if found:
         vars(q).update(found["q"])
     typical, steps = getattr(model, "typical", _TYPICAL), getattr(model, "steps", 1)
+    most = max_iter
     if current() is None:
         typical = max(1.0, typical / steps)
-    counted = laps("sweeps", min(max_iter, typical), getattr(run, "n_threads", 1))
+    else:
+        most *= steps  # trials make single ones
+    counted = laps("sweeps", min(most, typical), getattr(run, "n_threads", 1))
     cut = False
     try:
-        while len(bounds) < max_iter and not converged and not cut:
+        while len(bounds) < most and not converged and not cut:
             bounds.append(model.update(q, run))
             cut = counted is not None and counted.enough()
             if len(bounds) > 1:

@@ -77,17 +77,21 @@ def _n_seen(pairs, words):
 class ClusteredModel(SGNSModel):
     """An `SGNSModel` whose search for the mode goes by the module, in single precision.
 
+    So does that for the top of the bound, `vi.climb`.
+
     Parameters
     ----------
     model : SGNSModel
         Of `ProductPairs`, without anchors; its prior tells no words apart.
     frequent : ndarray of int
         Words that are not rare, ascending.
+    near : bool, default=False
+        Whether searches start near the mode, and are corrected before their first step.
     """
 
-    def __init__(self, model, frequent):
+    def __init__(self, model, frequent, near=False):
         super().__init__(model.pairs, model.n_components, model.prior)
-        self._frequent = frequent
+        self._frequent, self.near = frequent, near
         self._made = None, None
 
     def surface(self, theta, dtype, run):
@@ -118,7 +122,7 @@ class ClusteredSurface(SGNSSurface):
         residuals = model.residuals(run)
         super().__init__(model, theta, np.float32, run, residuals)
         self.point = np.take(self.point, residuals.order, axis=1)
-        residuals.gather(*self.point)
+        (residuals.correct if model.near else residuals.gather)(*self.point)
 
     def correct(self):
         """As of `Corrected`."""
@@ -148,6 +152,8 @@ class ClusteredResiduals(Residuals):
     ----------
     frequent, rare : slice
         Where these words are in ``order``.
+    weights : list of two ndarray of float32 of shape (n_words, 1)
+        Observations, in this order.
     of_frequent, with_frequent, seen, negatives : Products
         All contexts with frequent targets, contexts in the rows; rare targets with frequent
         contexts; of rare words with each other the positive observations, and the negative ones.
@@ -158,7 +164,7 @@ class ClusteredResiduals(Residuals):
         rare = np.delete(np.arange(pairs.n_words), frequent)
         self.order = np.concatenate([frequent, rare])
         self.observations = [pairs.observations(side)[self.order] for side in (0, 1)]
-        self._weights = [n.astype(np.float32)[:, None] for n in self.observations]
+        self.weights = [n.astype(np.float32)[:, None] for n in self.observations]
         self.frequent, self.rare = slice(frequent.size), slice(frequent.size, None)
         # with contexts in the rows: few words have smaller sums
         self.of_frequent = _products(*_turned(_selected(whole, frequent, self.order)), run)
@@ -197,7 +203,7 @@ class ClusteredResiduals(Residuals):
         value = self._multiply(x, y, y, x, *out)
         if self._lacking is not None:
             out[:, self.rare] += self._lacking
-        flatten(x, y, self._weights, out, self._run)
+        flatten(x, y, self.weights, out, self._run)
         return value
 
     def slopes(self, x, y, z, u):

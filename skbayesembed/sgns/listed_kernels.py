@@ -14,7 +14,7 @@ from .logistic_kernels import FAST, positive_residuals32, slopes32
 
 # Columns of a run, and entries whose logits are made together: two arrays of 100 numbers each take
 # 400 KB (45,000 words: 40 ns an entry, 47 with 1,024 columns, 62 with 3,000).
-RUN, _MOST = 512, 4096
+RUN, MOST = 512, 4096
 
 
 def listed_table(indptr, indices, counts, n_columns):
@@ -37,7 +37,7 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
     """
     indptr, indices, counts = table
     n_rows = x.shape[0]
-    buffer = np.empty(_MOST, x.dtype)
+    buffer = np.empty(MOST, x.dtype)
     total = 0.0
     rz[:] = 0.0
     ru[:] = 0.0
@@ -45,7 +45,7 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
         a = 0
         while a < n_rows:
             first, b = indptr[base + a], a + 1
-            while b < n_rows and indptr[base + b + 1] - first <= _MOST:
+            while b < n_rows and indptr[base + b + 1] - first <= MOST:
                 b += 1
             last = indptr[base + b]
             t, n = buffer[: last - first], counts[first:last]

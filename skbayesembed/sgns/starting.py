@@ -52,10 +52,17 @@ def search_start(model, rng, run, **limits):
     return {"rho": rho, "alpha": alpha}
 
 
-def searched(model):
-    """The model as it is searched from start to mode: with rare words in clusters where it pays."""
+def searched(model, near=False):
+    """The model as it is searched: with rare words in clusters where it pays.
+
+    Parameters
+    ----------
+    model : SGNSModel
+    near : bool, default=False
+        Whether searches start near the mode.
+    """
     frequent = frequent_words(model.pairs) if _separable(model) else None
-    return model if frequent is None else ClusteredModel(model, frequent)
+    return model if frequent is None else ClusteredModel(model, frequent, near)
 
 
 def _separable(model):

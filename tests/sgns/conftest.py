@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skbayesembed.sgns import exchange
+from skbayesembed.sgns import clustered, clusters, exchange, starting
 
 
 @pytest.fixture(scope="module")
@@ -16,3 +16,13 @@ def first_mode():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exchange, "_ROUNDS", 0)
         yield
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Rules under which few words have clusters, too."""
+    monkeypatch.setattr(starting, "MANY", 100)
+    # words of a simulation are about equally frequent
+    monkeypatch.setattr(clustered, "_RARE", 0.5)
+    monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
+    monkeypatch.setattr(clusters, "_CLUSTERS", 6)

@@ -12,7 +12,7 @@ from skbayesembed.datasets import make_sgns
 from skbayesembed.inference import ascent
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import clustered, clusters, data, starting
+from skbayesembed.sgns import clustered, clusters, data
 from skbayesembed.sgns.clustered import (
     ClusteredModel,
     ClusteredResiduals,
@@ -202,16 +202,6 @@ def test_pairs_that_were_seen_count_for_more(monkeypatch):
 def test_words_that_are_equally_frequent_have_no_clusters():
     ones = np.ones(V)
     assert frequent_words(ProductPairs(PairCounts(np.ones((V, V)), RankOne(ones, ones)))) is None
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Rules under which so few words have clusters."""
-    monkeypatch.setattr(starting, "MANY", 100)
-    # words of a simulation are about equally frequent
-    monkeypatch.setattr(clustered, "_RARE", 0.5)
-    monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
-    monkeypatch.setattr(clusters, "_CLUSTERS", 6)
 
 
 def found_by(pairs, run, **limits):

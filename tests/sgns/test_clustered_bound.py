@@ -11,7 +11,7 @@ from skbayesembed.datasets import make_sgns
 from skbayesembed.inference import ascent, checkpoint
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.vi import coordinate_ascent
-from skbayesembed.sgns import clustered, clusters, data, starting
+from skbayesembed.sgns import clustered, clusters, data
 from skbayesembed.sgns.clustered import ClusteredModel, ClusteredResiduals
 from skbayesembed.sgns.data import ProductPairs
 from skbayesembed.sgns.listed_kernels import listed_table
@@ -204,13 +204,8 @@ def test_sums_are_exact_where_they_were_corrected_and_see_no_maps_anywhere(pairs
 
 
 @pytest.fixture
-def small(monkeypatch):
-    """Rules under which so few words have clusters."""
-    monkeypatch.setattr(starting, "MANY", 100)
-    # words of a simulation are about equally frequent
-    monkeypatch.setattr(clustered, "_RARE", 0.5)
-    monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
-    monkeypatch.setattr(clusters, "_CLUSTERS", 6)
+def fitted_so(small, monkeypatch):
+    """Rules under which fits of so few words climb, too."""
     monkeypatch.setattr(data, "TABLES_UPTO", 10)
 
 
@@ -235,7 +230,7 @@ def test_the_top_is_that_of_all_pairs(pairs, small):
     assert variational.update(found, serial) < exact + 5e-6 * abs(exact)
 
 
-def test_fits(counts, small, monkeypatch):
+def test_fits(counts, fitted_so, monkeypatch):
     """By the estimator; intervals are those without clusters."""
     model = BayesianSGNS(K, random_state=0, **OPTIONS).fit(counts)
     monkeypatch.setattr(clustered, "_MOST_WORK", 0.0)
@@ -259,16 +254,16 @@ def test_threads_change_no_bit(pairs, small, monkeypatch):
     found = []
     for n_threads in (1, 2):
         with Workers(n_threads) as run:
-            q, bounds = climb(searched(SGNSModel(pairs, K, 2.0)), run, max_iter=2, tol=0.0)
+            q, bounds = climb(searched(SGNSModel(pairs, K, 2.0)), run, max_iter=1, tol=0.0)
         found.append([bounds, *q.mean, *q.cov, *q.log_det])
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_an_ended_climb_goes_on_from_its_checkpoint(counts, small, monkeypatch, tmp_path):
+def test_an_ended_climb_goes_on_from_its_checkpoint(counts, fitted_so, monkeypatch, tmp_path):
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
-    options = OPTIONS | {"random_state": 0, "tol": 1e-12, "max_iter": 4}
+    options = OPTIONS | {"random_state": 0, "tol": 1e-12, "max_iter": 3}
     whole = BayesianSGNS(K, **options)
     with pytest.warns(UserWarning, match="still rose"):
         whole.fit(counts)
@@ -279,3 +274,40 @@ def test_an_ended_climb_goes_on_from_its_checkpoint(counts, small, monkeypatch, 
         kept.fit(counts)
     np.testing.assert_array_equal(kept.approximation_.elbo, whole.approximation_.elbo)
     np.testing.assert_array_equal(kept.posterior_["rho"], whole.posterior_["rho"])
+
+
+@pytest.mark.parametrize("where", ["value_and_gradient", "_words"])
+def test_ctrl_c_leaves_words_in_their_own_order(where, pairs, small, monkeypatch):
+    """In a sweep, or where one that has been broken off leaves its factors."""
+    model = SGNSModel(pairs, K, 2.0)
+    variational = ClimbedVariational(searched(model))
+    q = variational.init_q(model.start(np.random.default_rng(0)))
+    bound = variational.update(q, serial)
+    step, calls = getattr(BoundSurface, where), []
+
+    def interrupted(surface):
+        calls.append(1)
+        if len(calls) > 6:
+            raise KeyboardInterrupt
+        return step(surface)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(BoundSurface, where, interrupted)
+        variational.update(q, serial)
+    exact = BoundSurface(ClimbedVariational(model), q, serial).value_and_gradient()[0]
+    assert exact > bound - 1e-6 * abs(bound)
+
+
+def test_factors_stay_as_they_were_where_leaving_them_is_broken_off(pairs, small, monkeypatch):
+    variational = ClimbedVariational(searched(SGNSModel(pairs, K, 2.0)))
+    q = variational.init_q(variational.model.start(np.random.default_rng(0)))
+    before = [array.copy() for array in (*q.mean, *q.cov, *q.log_det)]
+
+    def broken(surface):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(BoundSurface, "end", broken)
+        variational.update(q, serial)
+    for found, expected in zip((*q.mean, *q.cov, *q.log_det), before, strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -77,7 +77,7 @@ class SamplingByAnswer(Sampling):
         threads = Workers(effective_n_jobs(self.n_jobs))
         with self._awaited.search(1, "mode"), threads as run:
             theta, _ = find_mode(
-                searched(model),
+                searched(model, near=True),
                 model.pack(self._arrays),
                 max_iter=_SEARCH_ITERATIONS,
                 tol=_SEARCH_TOL,

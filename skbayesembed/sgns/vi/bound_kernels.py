@@ -18,9 +18,10 @@ from numba import njit
 
 from ...numeric.elementwise import FAST, exp_negative32, log1p_unit32
 from ..expected_kernels import end_of_tile
+from ..listed_kernels import MOST
 
-# Rows and columns of the two tiles, and entries of lists whose logits are made together.
-_ROWS, _COLUMNS, _MOST = 512, 512, 4096
+# Rows and columns of the two tiles.
+_ROWS, _COLUMNS = 512, 512
 # xi is kept above 1e-2, where tanh(xi / 2) / xi is still right to 1e-5.
 LEAST_SQUARE = np.float32(1e-4)
 _ZERO32, _HALF32, _ONE32 = np.float32(0.0), np.float32(0.5), np.float32(1.0)
@@ -146,7 +147,7 @@ def listed_bound(table, x, x_square, y, y_square, of_rows, of_columns):
     """`bound_products` of positive observations in lists, a table of `listed_kernels`."""
     indptr, indices, counts = table
     n_rows, k = x.shape
-    t, s = np.empty(_MOST, x.dtype), np.empty(_MOST, x.dtype)
+    t, s = np.empty(MOST, x.dtype), np.empty(MOST, x.dtype)
     total = 0.0
     for i in range(2):
         of_rows[i][:] = 0.0
@@ -155,7 +156,7 @@ def listed_bound(table, x, x_square, y, y_square, of_rows, of_columns):
         a = 0
         while a < n_rows:
             first, b = indptr[base + a], a + 1
-            while b < n_rows and indptr[base + b + 1] - first <= _MOST:
+            while b < n_rows and indptr[base + b + 1] - first <= MOST:
                 b += 1
             last = indptr[base + b]
             for w in range(a, b):

@@ -7,10 +7,13 @@ quasi-Newton search takes some hundred of them and is far ahead: at 3,000 words 
 needs 12 CPU seconds for a bound above that of 68 sweeps in 118.
 
 Of many words those that are rare meet by clusters (`clustered_bound`). The bound and its gradient
-are made exact where a sweep starts, in its middle and where it ends.
+are made exact where a sweep starts (the first before variances settle), in its middle and where it
+ends.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -64,11 +67,16 @@ class ClimbedVariational(SGNSVariational):
         Of `ProductPairs`, as `starting.searched` has it.
     """
 
+    steps = STEPS
+
     def __init__(self, model):
         super().__init__(model, "diag")
-        self.typical = _TYPICAL * (_WITH_CORRECTIONS if isinstance(model, ClusteredModel) else 1.0)
 
-    steps = STEPS
+    @property
+    def typical(self):
+        """Gradients of an ascent, and what takes as long: trials count what corrections take."""
+        dearer = trial.current() is not None and isinstance(self.model, ClusteredModel)
+        return _TYPICAL * (_WITH_CORRECTIONS if dearer else 1.0)
 
     def settled(self, q):
         """Whether the bound tells that the search is over; trials do not move."""
@@ -113,13 +121,13 @@ class BoundSurface:
     """`Surface` of the bound by means and log variances, in single precision.
 
     The Gamma factor of a learned precision is the optimal one wherever the bound is evaluated.
-    Words are in the order of the model's residuals; those of the factors, too, until `end`.
+    Words are in the order of the model's residuals.
 
     Parameters
     ----------
     variational : ClimbedVariational
     q : Factors
-        Those of the last evaluation; changed in place.
+        Where to start; they are set to the point by `end`.
     run : callable
         Maps a function over blocks of rows.
 
@@ -134,7 +142,9 @@ class BoundSurface:
     """
 
     def __init__(self, variational, q, run):
-        self._variational, self._q = variational, q
+        self._variational, self._given = variational, q
+        # those of the last evaluation
+        self._q = replace(q, mean=[*q.mean], cov=[*q.cov], log_det=[*q.log_det])
         model = variational.model
         self._residuals = residuals = model.residuals(run)
         self.approximated = isinstance(model, ClusteredModel)
@@ -204,10 +214,13 @@ class BoundSurface:
         x[2:] *= np.float32(2.0)
 
     def end(self):
-        """Leave the factors at the point."""
+        """Leave the factors that were given at the point."""
         self._to_factors()
         q, order = self._q, self._residuals.order
-        for arrays in (q.mean, q.cov, q.log_det):
-            for side, ordered in enumerate(arrays):
-                arrays[side] = np.empty_like(ordered)
-                arrays[side][order] = ordered
+        found = [np.empty_like(array) for array in (*q.mean, *q.cov, *q.log_det)]
+        for own, ordered in zip(found, (*q.mean, *q.cov, *q.log_det), strict=True):
+            own[order] = ordered
+        # all at once: an interruption leaves those of the sweep before
+        vars(self._given).update(
+            mean=found[:2], cov=found[2:4], log_det=found[4:], shape=q.shape, rate=q.rate
+        )

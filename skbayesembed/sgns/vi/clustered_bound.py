@@ -38,7 +38,6 @@ class ClusteredBound:
 
     def __init__(self, residuals, run):
         self._residuals, self._run = residuals, run
-        self._weights = [n.astype(np.float32)[:, None] for n in residuals.observations]
 
     def gather(self, x, y):
         """Take clusters of these factors, and correct nothing from here on."""
@@ -73,7 +72,7 @@ class ClusteredBound:
                 sums += part
         sides = np.concatenate([of_some, of_own]), of_contexts
         slopes = [sums[:, : x.mean.shape[1]] for sums in sides]
-        flatten(x.mean, y.mean, self._weights, slopes, run)
+        flatten(x.mean, y.mean, of.weights, slopes, run)
         return first + second + third + fourth, *sides
 
     def _corrected(self, x, y):
@@ -106,11 +105,12 @@ def _balance(words, sides):
     k = sides[0].shape[1] // 3
     totals = []
     for own, sums in zip(words, sides, strict=True):
-        totals.append(np.einsum("ij,ij->j", own.mean**2, sums[:, k : 2 * k]))
-        totals[-1] += np.einsum("ij,ij->j", own.variance, sums[:, 2 * k :])
-    ratio = np.sqrt(np.maximum(totals[1], _TINY) / np.maximum(totals[0], _TINY))
+        curvature, squares = sums[:, k : 2 * k], sums[:, 2 * k :]
+        total = np.sum(own.mean**2 * curvature + own.variance * squares, axis=0, dtype=float)
+        totals.append(np.maximum(total, _TINY))
+    ratio = np.sqrt(totals[1] / totals[0])
     for sums, factor in zip(sides, (ratio, 1.0 / ratio), strict=True):
-        sums[:, k:] *= np.tile(factor, 2)
+        sums[:, k:] *= np.tile(factor, 2).astype(np.float32)
 
 
 class _Clusters(Clusters):

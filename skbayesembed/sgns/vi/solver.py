@@ -55,8 +55,14 @@ def solve(estimator, problem, settings, seed):
     """
     if problem.source is not None:
         return read_passes(estimator, problem, settings, seed)
-    model = problem.model
     start_seed, draw_seed = seed.spawn(2)
+    # tables of the ascent are gone when draws are made
+    approximation, facts = _ascended(estimator, problem.model, start_seed)
+    return _drawn_from(estimator, approximation, settings, draw_seed, facts)
+
+
+def _ascended(estimator, model, start_seed):
+    """The approximation at the top of the bound, and facts about the way there."""
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
     climbed = climbs(estimator, isinstance(model.pairs, ProductPairs))
     if climbed:
@@ -81,8 +87,11 @@ def solve(estimator, problem, settings, seed):
     variational.take_back(q)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, facts.pop("elbo"))
-    facts = {"elbo": float(approximation.elbo[-1]), "learning_method": "batch", **facts}
-    return _drawn_from(estimator, approximation, settings, draw_seed, facts)
+    return approximation, {
+        "elbo": float(approximation.elbo[-1]),
+        "learning_method": "batch",
+        **facts,
+    }
 
 
 def _start(estimator, model, rng, run):
