@@ -113,9 +113,9 @@ def test_positive_observations_in_lists():
     for one, expected in zip(found, of_all(table, 0.5 * table, x, Y), strict=True):
         close(one, expected)
     # the whole table, without negative ones
-    whole = (counts.indptr, counts.indices, counts.data, np.zeros(40, np.float32), np.ones(V))
+    numbers = counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data
+    whole = *numbers, np.zeros(40, np.float32), np.ones(V, np.float32)
     same = [tuple(np.empty_like(part) for part in parts) for parts in out]
-    whole = *whole[:4], whole[4].astype(np.float32)
     value = bound_products(whole, x.mean, x.squares(), Y.mean, Y.squares(), *same)
     for one, other in zip(found, (value, *(np.hstack(parts) for parts in same)), strict=True):
         close(one, other)
