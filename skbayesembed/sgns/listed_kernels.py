@@ -28,6 +28,15 @@ def listed_table(indptr, indices, counts, n_columns):
     return begins, indices[order], counts[order]
 
 
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def end_of_batch(indptr, base, a, n_rows):
+    """The row after those from ``a`` on whose entries in a run are `MOST` at most, as a row has."""
+    b = a + 1
+    while b < n_rows and indptr[base + b + 1] - indptr[base + a] <= MOST:
+        b += 1
+    return b
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def listed_products(table, bends, x, y, z, u, rz, ru):
     """`density_kernels.residual_products_dense` of the rows ``x`` and ``u`` of a table.
@@ -44,10 +53,8 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
     for base in range(0, indptr.size - 1, n_rows):
         a = 0
         while a < n_rows:
-            first, b = indptr[base + a], a + 1
-            while b < n_rows and indptr[base + b + 1] - first <= MOST:
-                b += 1
-            last = indptr[base + b]
+            b = end_of_batch(indptr, base, a, n_rows)
+            first, last = indptr[base + a], indptr[base + b]
             t, n = buffer[: last - first], counts[first:last]
             for w in range(a, b):
                 for i in range(indptr[base + w], indptr[base + w + 1]):

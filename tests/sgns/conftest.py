@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skbayesembed.sgns import clustered, clusters, exchange, starting
+from skbayesembed.inference import ascent
+from skbayesembed.sgns import clustered, clusters, data, exchange, starting
 
 
 @pytest.fixture(scope="module")
@@ -26,3 +27,10 @@ def small(monkeypatch):
     monkeypatch.setattr(clustered, "_RARE", 0.5)
     monkeypatch.setattr(clustered, "_MOST_WORK", 9.0)
     monkeypatch.setattr(clusters, "_CLUSTERS", 6)
+
+
+@pytest.fixture
+def short_pieces(monkeypatch):
+    """Sums in pieces, as they are made from some hundred thousand numbers on."""
+    for module, name in ((ascent, "_LONG"), (ascent, "_SHORT"), (data, "_SUMMED")):
+        monkeypatch.setattr(module, name, 100)

@@ -18,7 +18,7 @@ from numba import njit
 
 from ...numeric.elementwise import FAST, exp_negative32, log1p_unit32
 from ..expected_kernels import end_of_tile
-from ..listed_kernels import MOST
+from ..listed_kernels import MOST, end_of_batch
 
 # Rows and columns of the two tiles.
 _ROWS, _COLUMNS = 512, 512
@@ -155,10 +155,8 @@ def listed_bound(table, x, x_square, y, y_square, of_rows, of_columns):
     for base in range(0, indptr.size - 1, n_rows):
         a = 0
         while a < n_rows:
-            first, b = indptr[base + a], a + 1
-            while b < n_rows and indptr[base + b + 1] - first <= MOST:
-                b += 1
-            last = indptr[base + b]
+            b = end_of_batch(indptr, base, a, n_rows)
+            first, last = indptr[base + a], indptr[base + b]
             for w in range(a, b):
                 for i in range(indptr[base + w], indptr[base + w + 1]):
                     v, logit = indices[i], _ZERO32
