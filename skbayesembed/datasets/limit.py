@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.mode import find_mode
+from ..inference.mode import find_mode_only
 from ..inference.threads import OneBlasThread
 from ..sgns.counting import RankOne
 from ..sgns.data import pair_table
@@ -84,5 +84,5 @@ def _search(model, vectors):
     """The mode from given vectors, balanced."""
     start = model.pack(dict(zip(("rho", "alpha"), vectors, strict=True)))
     with OneBlasThread():
-        theta, _ = find_mode(model, start, max_iter=_MOST_STEPS, tol=_TOL, warn=False)
+        theta = find_mode_only(model, start, max_iter=_MOST_STEPS, tol=_TOL)
     return balanced(*model.unpack(theta).values())

@@ -27,7 +27,7 @@ import copy
 
 import numpy as np
 
-from ..inference.mode import find_mode
+from ..inference.mode import find_mode_only
 from ..inference.threads import serial
 from ..numeric.tridiagonal import paths_factor, paths_to
 from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
@@ -175,8 +175,7 @@ def static_mode(counts, n_components, prior_precision, rng):
     model = searched(SGNSModel(pairs, n_components, prior_precision))
     limits = {"max_iter": _START_ITERATIONS, "tol": _START_TOL}
     start = search_start(model, rng, serial, **limits)
-    theta, _ = find_mode(model, model.pack(start), warn=False, **limits)
-    return model.unpack(theta)
+    return model.unpack(find_mode_only(model, model.pack(start), **limits))
 
 
 class DynamicDensity:

@@ -129,6 +129,20 @@ def find_mode(
     return theta, facts
 
 
+def find_mode_only(
+    model: LogDensity, start: np.ndarray, *, max_iter: int, tol: float, run: Run = serial
+) -> np.ndarray:
+    """As `find_mode`, where a point near the mode is good enough and no facts are wanted.
+
+    The log density in double precision, which takes as long as several iterations of a search in
+    single precision, is evaluated only where that decides whether the search goes on.
+    """
+    require(model, LogDensity, "map")
+    if isinstance(model, Preconditioned):
+        return _climb(model, start, max_iter, tol, run, told=False)[0]
+    return _minimize(model, start, max_iter, tol)[0]
+
+
 def _counted(max_iter, tol, typical, threads=1):
     """`Laps` of a search in a trial; None outside of one."""
     most = typical * -math.log10(min(tol, 0.1))
@@ -180,8 +194,11 @@ def _minimize(model, start, max_iter, tol, keep=False):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run, keep=False):
-    """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
+def _climb(model, start, max_iter, tol, run, keep=False, told=True):
+    """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed.
+
+    Where facts are not ``told``, they are empty.
+    """
     gradient, scale = np.empty(model.n_parameters), model.scale
 
     @functools.cache
@@ -210,14 +227,19 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         n_iter += steps
         theta = surface.end()
         surface = ascent = None  # their tables, before the next ones have their own
-        value = model.logp_and_grad(theta, gradient, run=run)
-        largest = _largest(gradient * scale)
         settled = settled and least == wanted
         cut = interrupted or (counted is not None and counted.cut)
-        if cut or settled or n_iter >= max_iter or largest <= allowed():
+        over = cut or settled or n_iter >= max_iter
+        if not told and (over or dtype is _PRECISIONS[-1]):
+            break
+        value = model.logp_and_grad(theta, gradient, run=run)
+        largest = _largest(gradient * scale)
+        if over or largest <= allowed():
             break
     if counted is not None:
         counted.end(ended=not counted.cut)
+    if not told:
+        return theta, {}, math.nan
     facts = {
         "lp": float(value),
         "n_iter": n_iter,

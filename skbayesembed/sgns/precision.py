@@ -25,7 +25,7 @@ from ..common.random import seed_sequence
 from ..common.trial import current
 from ..common.warnings import warn_user
 from ..inference.chains import Workers
-from ..inference.mode import find_mode
+from ..inference.mode import find_mode_only
 from ..inference.threads import OneBlasThread
 from .counting import RankOne
 from .data import pair_table, table_bytes
@@ -169,7 +169,7 @@ class _Path:
         else:
             start = self.modes[near]
         with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
-            theta, _ = find_mode(model, start, warn=False, run=self.run, **limits)
+            theta = find_mode_only(model, start, run=self.run, **limits)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 

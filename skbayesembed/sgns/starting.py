@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..common.trial import laps
-from ..inference.mode import find_mode
+from ..inference.mode import find_mode_only
 from .clustered import ClusteredModel, frequent_words
 from .data import ProductPairs
 from .model import SGNSModel
@@ -45,7 +45,7 @@ def search_start(model, rng, run, **limits):
     prior = Prior(n_frequent, k, model.prior.tau[0])
     part = searched(SGNSModel(model.pairs.among(frequent), k, prior))
     start = search_start(part, rng, run, **limits)
-    theta, _ = find_mode(part, part.pack(start), warn=False, run=run, **limits)
+    theta = find_mode_only(part, part.pack(start), run=run, **limits)
     vectors = np.zeros((2, model.n_words, k), np.float32)
     vectors[:, frequent] = list(part.unpack(theta).values())
     rho, alpha = _followed(model, vectors, frequent, run).astype(float)

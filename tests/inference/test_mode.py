@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import PairCounts
 from skbayesembed.inference.ascent import Ascent
-from skbayesembed.inference.mode import find_mode
+from skbayesembed.inference.mode import find_mode, find_mode_only
 from skbayesembed.sgns.counting import RankOne
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
@@ -209,6 +209,35 @@ def test_modes_of_the_two_tables_agree():
         arrays = model.unpack(theta)
         logits.append(arrays["rho"] @ arrays["alpha"].T)
     np.testing.assert_allclose(*logits, atol=1e-2)
+
+
+@pytest.mark.parametrize("options", [{"tol": 1e-6}, {"tol": 1e-12}, {"tol": 1e-6, "max_iter": 3}])
+def test_a_search_of_which_only_the_point_is_wanted(options, monkeypatch):
+    """It is the same, and the density is evaluated only where that tells how to go on.
+
+    With the second tolerance the search goes on in double precision.
+    """
+    model = build(DensePairs, counts(), False, precision=1.0)
+    start = model.pack(model.start(np.random.default_rng(5)))
+    options = {"max_iter": 500, **options}
+    expected, _ = find_mode(model, start, warn=False, **options)
+    calls, of_all, surfaces = [], model.logp_and_grad, model.surface
+    monkeypatch.setattr(model, "logp_and_grad", lambda *a, **k: calls.append(1) or of_all(*a, **k))
+
+    def surface(theta, dtype, run):
+        if dtype is np.float64:
+            monkeypatch.setattr(model, "logp_and_grad", of_all)  # that of the search itself
+        return surfaces(theta, dtype, run)
+
+    monkeypatch.setattr(model, "surface", surface)
+    np.testing.assert_array_equal(find_mode_only(model, start, **options), expected)
+    assert len(calls) == (2 if options["tol"] == 1e-12 else 0)
+    # of a model without a surface it is SciPy's
+    quadratic = Quadratic()
+    given = np.zeros(6)
+    expected, _ = find_mode(quadratic, given)
+    found = find_mode_only(quadratic, given, max_iter=1000, tol=1e-8)
+    np.testing.assert_array_equal(found, expected)
 
 
 # -- interruption --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ L-BFGS again, of which a step takes no longer than a product.
 
 from __future__ import annotations
 
-from ...inference.mode import find_mode
+from ...inference.mode import find_mode_only
 from ...sgns.documents.deviations import LARGEST
 from ..laplace.rough import LARGE
 from ..laplace.solver import newton_steps, reach_mode
@@ -52,8 +52,8 @@ def mode_of(density, theta, run):
 
 
 def _climbed(density, theta, run):
-    options = {"max_iter": _SEARCH_ITERATIONS, "tol": _SEARCH_TOL, "warn": False, "run": run}
-    return find_mode(density, theta, **options)[0]
+    options = {"max_iter": _SEARCH_ITERATIONS, "tol": _SEARCH_TOL, "run": run}
+    return find_mode_only(density, theta, **options)
 
 
 def _options(density):

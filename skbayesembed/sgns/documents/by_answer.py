@@ -12,7 +12,7 @@ from ...common.compiling import working_time
 from ...common.trial import duration, say_line
 from ...common.warnings import note_user
 from ...inference.chains import Workers
-from ...inference.mode import find_mode
+from ...inference.mode import find_mode_only
 from ...inference.threads import OneBlasThread
 from ..balance import balancing, nearest_rotation
 from ..laplace.approximation import NAMES
@@ -76,12 +76,11 @@ class SamplingByAnswer(Sampling):
         self._announce(model)
         threads = Workers(effective_n_jobs(self.n_jobs))
         with self._awaited.search(1, "mode"), threads as run:
-            theta, _ = find_mode(
+            theta = find_mode_only(
                 searched(model, near=True),
                 model.pack(self._arrays),
                 max_iter=_SEARCH_ITERATIONS,
                 tol=_SEARCH_TOL,
-                warn=False,
                 run=run,
             )
             found = np.stack([model.unpack(theta)[name] for name in NAMES])

@@ -25,7 +25,7 @@ from functools import partial
 
 import numpy as np
 
-from ...inference.mode import find_mode
+from ...inference.mode import find_mode_only
 from ..balance import balanced, nearest_rotation
 from ..laplace.approximation import NAMES
 from .answers import cosine_change, logit_change
@@ -204,14 +204,7 @@ def mode_near(model, arrays, balance, tol, run):
         Maps a function over blocks of rows.
     """
     reference = _flat(arrays)
-    theta, _ = find_mode(
-        model,
-        model.pack(arrays),
-        max_iter=_SEARCH_ITERATIONS,
-        tol=tol,
-        warn=False,
-        run=run,
-    )
+    theta = find_mode_only(model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=tol, run=run)
     vectors = _flat(model.unpack(theta))
     if balance:
         vectors = balanced(vectors)

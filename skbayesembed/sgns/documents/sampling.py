@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 
 from ...common.compiling import working_time
 from ...inference.chains import Workers
-from ...inference.mode import find_mode
+from ...inference.mode import find_mode_only
 from ...inference.threads import OneBlasThread
 from ..balance import along, balancing, nearest_rotation
 from ..laplace.approximation import NAMES
@@ -89,8 +89,8 @@ def find_mode_near(model, arrays, run):
     numpy.linalg.LinAlgError
         If it is not reached.
     """
-    theta, _ = find_mode(
-        model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, warn=False, run=run
+    theta = find_mode_only(
+        model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, run=run
     )
     options = {"residual": _LARGEST_RESIDUAL} if _largest(model) else {}
     found, _ = seek_mode(model, model.unpack(theta), run, max_iter=_NEWTON_STEPS, **options)

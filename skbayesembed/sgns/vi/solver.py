@@ -10,6 +10,7 @@ from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
+from ...inference.mode import find_mode_only
 from ...inference.threads import OneBlasThread
 from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
@@ -127,10 +128,10 @@ def _near_mode(model, rng, run, steps):
 
     def search():
         # streams of their own: what is remembered draws no numbers
-        own = rng.spawn(1)[0]
-        theta, _ = find_best_mode(
-            Components(model), model.pack(start), own, warn=False, run=run, **limits
-        )
+        own, components, point = rng.spawn(1)[0], Components(model), model.pack(start)
+        if not components.can_differ:
+            return model.unpack(find_mode_only(model, point, run=run, **limits))
+        theta, _ = find_best_mode(components, point, own, warn=False, run=run, **limits)
         return model.unpack(theta)
 
     return checkpoint.remembered("start", search)

@@ -25,14 +25,14 @@ def density():
 @pytest.mark.parametrize("large", [0, 10**6], ids=["rough", "exact"])
 def test_a_saddle_point_is_left(density, large, monkeypatch):
     """Which zero is; and L-BFGS goes on where Newton's first steps have led."""
-    climb, found = mode.find_mode, []
+    climb, found = mode.find_mode_only, []
 
     def ends_at_once(density, theta, **options):
-        theta, facts = (theta, {}) if not found else climb(density, theta, **options)
+        theta = theta if not found else climb(density, theta, **options)
         found.append(theta)
-        return theta, facts
+        return theta
 
-    monkeypatch.setattr(mode, "find_mode", ends_at_once)
+    monkeypatch.setattr(mode, "find_mode_only", ends_at_once)
     monkeypatch.setattr(mode, "_FEW_STEPS", 2)
     monkeypatch.setattr(mode, "LARGE", large)
     start = 1e-3 * np.random.default_rng(4).standard_normal(density.n_parameters)
@@ -53,7 +53,7 @@ def test_a_saddle_point_is_left(density, large, monkeypatch):
 
 
 def test_a_mode_that_is_not_reached(density, monkeypatch):
-    monkeypatch.setattr(mode, "find_mode", lambda density, theta, **_: (theta, {}))
+    monkeypatch.setattr(mode, "find_mode_only", lambda density, theta, **_: theta)
     monkeypatch.setattr(mode, "newton_steps", lambda _, theta, **__: (theta, {"converged": False}))
     monkeypatch.setattr("skbayesembed.dynamic.laplace.solver._MOST_STEPS", 1)
     start = 1e-3 * np.random.default_rng(4).standard_normal(density.n_parameters)
