@@ -240,9 +240,9 @@ def test_an_interrupted_search_for_the_mode_is_kept(name, monkeypatch):
     advance, minimize, steps = Ascent.advance, mode.minimize, []
 
     def begun(search):
-        def watched(*given):
+        def watched(*given, **options):
             steps[:] = [0] if given[-1] else []
-            return search(*given)
+            return search(*given, **options)
 
         return watched
 

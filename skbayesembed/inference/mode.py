@@ -139,8 +139,8 @@ def find_mode_only(
     """
     require(model, LogDensity, "map")
     if isinstance(model, Preconditioned):
-        return _climb(model, start, max_iter, tol, run, told=False)[0]
-    return _minimize(model, start, max_iter, tol)[0]
+        return _climb(model, start, max_iter, tol, run, False, told=False)[0]
+    return _minimize(model, start, max_iter, tol, False)[0]
 
 
 def _counted(max_iter, tol, typical, threads=1):
