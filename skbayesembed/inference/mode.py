@@ -149,7 +149,7 @@ def _counted(max_iter, tol, typical, threads=1):
     return trial.laps("search for a mode", min(max_iter, most), threads)
 
 
-def _minimize(model, start, max_iter, tol, keep=False):
+def _minimize(model, start, max_iter, tol, keep):
     """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
     # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
@@ -194,7 +194,7 @@ def _minimize(model, start, max_iter, tol, keep=False):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run, keep=False, told=True):
+def _climb(model, start, max_iter, tol, run, keep, told=True):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed.
 
     Where facts are not ``told``, they are empty.
