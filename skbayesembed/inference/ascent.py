@@ -7,6 +7,7 @@ L-BFGS takes no preconditioner, and works in double precision, in several times 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class Ascent:
         slopes, which stay exact long after differences of values have drowned.
     run : callable
         Maps a function over blocks of work; `serial` by default.
+    known : sequence of (ndarray, ndarray, float)
+        What an ascent before has remembered, with the same curvature.
 
     Attributes
     ----------
@@ -57,6 +60,9 @@ class Ascent:
         What the last step gained, by the slopes at both its ends.
     n_evaluations : int
         How often the model was evaluated.
+    known : list of (ndarray, ndarray, float)
+        The last steps, the changes of the gradient along them, and the inverse of the product of
+        both.
 
     References
     ----------
@@ -66,7 +72,12 @@ class Ascent:
     """
 
     def __init__(
-        self, model: Any, memory: int = 6, rounding: float = 0.0, run: Run = serial
+        self,
+        model: Any,
+        memory: int = 6,
+        rounding: float = 0.0,
+        run: Run = serial,
+        known: Sequence[tuple[np.ndarray, np.ndarray, float]] = (),
     ) -> None:
         self._model, self._memory = model, memory
         self._rounding, self._run = rounding, run
@@ -74,8 +85,7 @@ class Ascent:
         share = np.finfo(model.point.dtype).eps / np.finfo(np.float32).eps
         self._least_curvature = _LEAST_CURVATURE * float(share)
         self.gain = 0.0
-        # steps, the changes of the gradient along them, and the inverse of the product of both
-        self._known: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self.known = list(known)
         self.n_evaluations = 0
         self.value, self.gradient = self._evaluate()
 
@@ -95,7 +105,7 @@ class Ascent:
         """
         direction = self._direction()
         slope = self._dot(self.gradient, direction)
-        length = 1.0 if self._known else first
+        length = 1.0 if self.known else first
         point = self._model.point
         old = point.copy()
         accepted = False
@@ -134,11 +144,11 @@ class Ascent:
         curvature = self._dot(step, change)
         if not curvature > self._least_curvature:
             return
-        self._known.append((step, change, 1.0 / curvature))
-        del self._known[: -self._memory]
+        self.known.append((step, change, 1.0 / curvature))
+        del self.known[: -self._memory]
 
     def _direction(self):
-        direction, known = self.gradient.copy(), self._known
+        direction, known = self.gradient.copy(), self.known
         shares = []
         for step, change, inverse in reversed(known):
             shares.append(inverse * self._dot(step, direction))
@@ -159,7 +169,7 @@ class Ascent:
 
     def forget(self) -> None:
         """Evaluate the model where it is, and go on without the steps that are remembered."""
-        self._known.clear()
+        self.known.clear()
         self.value, self.gradient = self._evaluate()
 
     def _dot(self, a, b):

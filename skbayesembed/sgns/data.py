@@ -159,6 +159,10 @@ class DensePairs(PairTable):
         """Rows ``start:stop`` of ``n`` and ``kappa``, targets in rows."""
         return self.n[0][start:stop], self.kappa[0][start:stop]
 
+    def of_words(self, side, words):
+        """Observations of some words of a side with all of the other, (n, n_words)."""
+        return self.n[side][words]
+
     def row_work(self, side):
         """Work of each row."""
         return np.full(self.n_words, float(self.n_words))
@@ -230,6 +234,13 @@ class ProductPairs(PairTable):
         """
         left, right = (factor[words] for factor in self.factors)
         return ProductPairs(PairCounts(self._whole[words][:, words], RankOne(left, right)))
+
+    def of_words(self, side, words):
+        """As of `DensePairs`."""
+        whole = self._whole
+        found = np.outer(self.factors[side][words], self.factors[1 - side])
+        found += (whole[words] if side == 0 else whole[:, words].T).toarray()
+        return found
 
     def rows(self, start, stop):
         """As of `DensePairs`."""
@@ -308,6 +319,11 @@ class SparsePairs(PairTable):
         self.kappa = self.both_sides(np.ascontiguousarray(kappa))
         self.n_words = n_words
         self.n_pairs = n.size
+
+    def of_words(self, side, words):
+        """As of `DensePairs`."""
+        entries = self.n[side], self.indices[side], self.indptr[side]
+        return sparse.csr_array(entries, (self.n_words, self.n_words))[words].toarray()
 
     def row_work(self, side):
         """Work of each row."""

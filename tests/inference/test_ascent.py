@@ -108,3 +108,19 @@ def test_where_nothing_is_to_be_gained_it_stays_finite():
     for _ in range(5):
         ascent.advance()
     assert np.all(np.isfinite(bowl.point)) and np.isfinite(ascent.value)
+
+
+def test_another_ascent_goes_on_with_what_one_remembers():
+    bowls = whole, parts = Bowl(), Bowl()
+    ascents = [Ascent(bowl, memory=4) for bowl in bowls]
+    for ascent in ascents:
+        for _ in range(6):
+            assert ascent.advance()
+    other = Ascent(parts, memory=4, known=ascents[1].known)
+    assert len(other.known) == 4
+    for ascent in (ascents[0], other):
+        for _ in range(3):
+            assert ascent.advance()
+    np.testing.assert_array_equal(whole.point, parts.point)
+    # its own list: what the first remembers stays as it was
+    assert other.known is not ascents[1].known

@@ -257,18 +257,31 @@ def test_threads_change_no_bit(pairs, small, short_pieces):
         np.testing.assert_array_equal(one, other)
 
 
-def test_an_ended_climb_goes_on_from_its_checkpoint(counts, fitted_so, monkeypatch, tmp_path):
+@pytest.mark.parametrize("n_written", [3, 8])
+def test_an_ended_climb_goes_on_from_its_checkpoint(
+    n_written, counts, fitted_so, monkeypatch, tmp_path
+):
+    """After a sweep of which steps are forgotten, and after one of which they are remembered."""
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
-    options = OPTIONS | {"random_state": 0, "tol": 1e-12, "max_iter": 3}
+    monkeypatch.setattr(ClimbedVariational, "steps", 4)
+    options = OPTIONS | {"random_state": 0, "tol": 1e-12, "max_iter": 8}
     whole = BayesianSGNS(K, **options)
     with pytest.warns(UserWarning, match="still rose"):
         whole.fit(counts)
     kept = BayesianSGNS(K, checkpoint=tmp_path / "fit", **options)
-    with pytest.raises(Broken), break_after(3):
+    with pytest.raises(Broken), break_after(n_written):
         kept.fit(counts)
+    update, remembered = ClimbedVariational.update, []
+
+    def watched(self, q, run):
+        remembered.append(q.steps is not None)
+        return update(self, q, run)
+
+    monkeypatch.setattr(ClimbedVariational, "update", watched)
     with pytest.warns(UserWarning, match="still rose"):
         kept.fit(counts)
+    assert remembered[0] == (n_written > 3) and remembered[-1]
     np.testing.assert_array_equal(kept.approximation_.elbo, whole.approximation_.elbo)
     np.testing.assert_array_equal(kept.posterior_["rho"], whole.posterior_["rho"])
 

@@ -21,6 +21,7 @@ from ...common import trial
 from ...inference.ascent import Ascent
 from ..clustered import ROUNDING, ClusteredModel
 from ..preconditioner import Preconditioner
+from .axes import nearest_axes
 from .bound import PairBound, Words
 from .clustered_bound import ClusteredBound
 from .variational import SGNSVariational
@@ -71,6 +72,8 @@ class ClimbedVariational(SGNSVariational):
 
     def __init__(self, model):
         super().__init__(model, "diag")
+        # the pairs' part of the bound, exact where the last sweep ended
+        self._exact = None
 
     @property
     def typical(self):
@@ -84,25 +87,42 @@ class ClimbedVariational(SGNSVariational):
 
     def update(self, q, run):
         """Climb ``steps`` steps; the bound where they end. In a trial, one gradient."""
-        if self.model.prior.rotates and q.n_sweeps:
-            self.change_basis(q, self.scales(q))
-        surface = BoundSurface(self, q, run)
+        trying = trial.current() is not None
+        keeps = trying or q.steps is not None
+        exact, self._exact = self._exact, None
+        surface = BoundSurface(self, q, run, None if keeps else self._turned(q, run), exact)
         try:
-            if trial.current() is not None:
+            if trying:
                 surface.gather()
                 return surface.value_and_gradient()[0]
-            q.last = self._climb(surface, q.n_sweeps == 0, run)
+            q.last = self._climb(surface, q, run)
         finally:
             surface.end()
         q.n_sweeps += 1
         return q.last
 
-    def _climb(self, surface, first, run):
+    def _turned(self, q, run):
+        """The factors with new scales and axes of their components; None where no axes are better.
+
+        An interruption leaves those given as they are.
+        """
+        if not self.model.prior.rotates:
+            return None
+        turned = replace(
+            q, mean=[m.copy() for m in q.mean], cov=[c.copy() for c in q.cov], log_det=[*q.log_det]
+        )
+        self.change_basis(turned, self.scales(turned))
+        axes = nearest_axes(self, turned, run)
+        self.change_basis(turned, axes)
+        return None if axes is None else turned
+
+    def _climb(self, surface, q, run):
         """Climb ``steps`` steps; the bound where they end."""
-        surface.make_exact()
-        if first:
-            surface.settle_variances(_SETTLING)
-        ascent = Ascent(surface, _MEMORY, surface.rounding, run)
+        first = q.n_sweeps == 0
+        if not surface.exact:
+            surface.make_exact()
+        surface.settle_variances(_SETTLING if first else int(surface.turned))
+        ascent = Ascent(surface, _MEMORY, surface.rounding, run, known=q.steps or ())
         for step in range(self.steps):
             if step == _CORRECTED and surface.approximated:
                 surface.make_exact()
@@ -111,10 +131,17 @@ class ClimbedVariational(SGNSVariational):
                 surface.refresh()
             if not ascent.advance():
                 break
-        if not surface.approximated:
-            return ascent.value
-        surface.make_exact()
-        return surface.value_and_gradient()[0]
+        value = ascent.value
+        if surface.approximated:
+            surface.make_exact()
+            value = surface.value_and_gradient()[0]
+        if not (first or surface.turned):
+            q.steps, self._exact = ascent.known, surface.bound
+        return value
+
+    def take_back(self, q):
+        """Forget what only further sweeps would need."""
+        q.steps = self._exact = None
 
 
 class BoundSurface:
@@ -130,9 +157,16 @@ class BoundSurface:
         Where to start; they are set to the point by `end`.
     run : callable
         Maps a function over blocks of rows.
+    turned : Factors, optional
+        Where to start instead.
+    exact : PairBound or ClusteredBound, optional
+        That is exact at these factors.
 
     Attributes
     ----------
+    bound : PairBound or ClusteredBound
+    turned, exact : bool
+        Whether these were given.
     point : ndarray of float32 of shape (4, n_words, n_components)
         Means of both sides, then log variances.
     approximated : bool
@@ -141,33 +175,35 @@ class BoundSurface:
         Error of the bound, relative to its size.
     """
 
-    def __init__(self, variational, q, run):
+    def __init__(self, variational, q, run, turned=None, exact=None):
         self._variational, self._given = variational, q
+        self.turned, self.exact = turned is not None, exact is not None
+        q = turned if self.turned else q
         # those of the last evaluation
         self._q = replace(q, mean=[*q.mean], cov=[*q.cov], log_det=[*q.log_det])
         model = variational.model
         self._residuals = residuals = model.residuals(run)
         self.approximated = isinstance(model, ClusteredModel)
         self.rounding = ROUNDING if self.approximated else _ROUNDING
-        self._bound = (ClusteredBound if self.approximated else PairBound)(residuals, run)
+        self.bound = exact or (ClusteredBound if self.approximated else PairBound)(residuals, run)
         self._preconditioner = Preconditioner(model.prior, residuals, np.float32, run=run)
         whole = np.stack([*q.mean, *(np.log(c) for c in q.cov)])
         self.point = np.take(whole.astype(np.float32), residuals.order, axis=1)
 
     def gather(self):
         """Take clusters as they are at the point, where there are any, and correct nothing."""
-        self._bound.gather(*self._words())
+        self.bound.gather(*self._words())
 
     def make_exact(self):
         """Correct the bound and its gradient, so that they are exact at the point."""
-        self._bound.correct(*self._words())
+        self.bound.correct(*self._words())
 
     def value_and_gradient(self):
         """The bound at the point, and its gradient."""
         self._to_factors()
         variational, q = self._variational, self._q
         prior, tau = variational.model.prior, variational.tau(q)
-        value, *sides = self._bound.sums(*self._words())
+        value, *sides = self.bound.sums(*self._words())
         gradient = np.empty_like(self.point)
         self._precision = []
         for side in (0, 1):

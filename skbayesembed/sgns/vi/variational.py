@@ -21,6 +21,7 @@ from scipy.special import digamma, gammaln
 from ...inference import blocks
 from ..data import ProductPairs
 from .apart import Common, ascend_apart, held_words, rows_of_table, words_at_a_time
+from .axes import nearest_axes
 from .kernels import (
     DenseCounts,
     Form,
@@ -58,6 +59,8 @@ class Factors:
         Log determinants of the covariances.
     shape, rate : ndarray of shape (n_components,)
         Of the Gamma factors of the prior precisions; None where fixed.
+    steps : list or None
+        What `climb` remembers of its last steps, once axes turn no more.
     """
 
     mean: list
@@ -70,6 +73,7 @@ class Factors:
     last: float = -np.inf
     trial: tuple | None = field(default=None, repr=False)
     second: np.ndarray | None = field(default=None, repr=False)
+    steps: list | None = field(default=None, repr=False)
 
 
 def packed_diagonal(d):
@@ -205,7 +209,7 @@ class SGNSVariational:
         if q.tied and bound - q.last < _UNTIED * abs(bound):
             q.tied = False
         q.last = bound
-        self.rebalance(q, middle)
+        self.rebalance(q, run, middle)
         return bound
 
     def take_back(self, q):
@@ -367,7 +371,7 @@ class SGNSVariational:
         entropy = a - np.log(b) + gammaln(a) + (1.0 - a) * digamma(a)
         return float((prior + entropy).sum())
 
-    def rebalance(self, q, least=-np.inf):
+    def rebalance(self, q, run, least=-np.inf):
         """Change the basis of the components to that of the largest expected log prior.
 
         rho -> rho A^-T, alpha -> alpha A leaves every logit's distribution as it is, and the
@@ -376,21 +380,25 @@ class SGNSVariational:
         of both sides. Without such steps components switch off over hundreds of sweeps instead
         of a few (Luttinen & Ilin 2010 for factor analysis).
 
-        Diagonal covariances are scaled. After 1, 2, 4, 8, ... sweeps they are turned as well,
-        for in that basis words' precisions are nearest to diagonal; ``least`` is the bound that
-        the turned factors must reach to stay.
+        Diagonal covariances are scaled. After 1, 2, 4, 8, ... sweeps they are turned as well, to
+        the `nearest_axes`, or to that basis where components have precisions of their own;
+        ``least`` is the bound that the turned factors must reach to stay.
         """
         prior = self.model.prior
         if not prior.rotates:
             return
-        turns = self.full or q.n_sweeps & (q.n_sweeps - 1) == 0
-        basis = self.basis(q) if turns else self.scales(q)
-        if basis is None:
+        if self.full:
+            self.change_basis(q, self.basis(q))
             return
-        if turns and not self.full:
+        self.change_basis(q, self.scales(q))
+        if q.n_sweeps & (q.n_sweeps - 1):
+            return
+        apart = prior.learned == "component"
+        axes = self.basis(q) if apart else nearest_axes(self, q, run)
+        if axes is not None:
             copies = [[array.copy() for array in pair] for pair in (q.mean, q.cov, q.log_det)]
             q.trial = least, (*copies, q.shape, q.rate)
-        self.change_basis(q, basis)
+            self.change_basis(q, axes)
 
     def change_basis(self, q, basis):
         """Turn both sides by (A, A^-1), as `basis` and `scales` have it; not where it is None."""

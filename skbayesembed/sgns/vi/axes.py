@@ -1,0 +1,107 @@
+"""The axes in which diagonal covariances lose least.
+
+No rotation R of the components, ``rho R`` with ``alpha R``, changes means of logits or an isotropic
+prior. But the best diagonal covariance of word i, whose precision given all others is P_i, loses
+``1/2 sum_k log (R' P_i R)_kk - 1/2 log det P_i`` of the bound, and the bound is highest where the
+axes make all P_i as diagonal as one rotation can (the criterion of Pham 2001). A climb by the
+gradient comes there along a curved ridge, in steps too short to arrive: at 3,000 words and 100
+components ten sweeps end below the third of those that start from turned axes.
+
+References
+----------
+Pham (2001), Joint approximate diagonalization of positive definite Hermitian matrices, SIAM
+Journal on Matrix Analysis and Applications 22(4). Luttinen & Ilin (2010), Transformations in
+variational Bayesian factor analysis to speed up learning, Neurocomputing 73, turn axes likewise
+where the covariance is that of all.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from ...inference.threads import gathered
+from .axes_kernels import turn_pairs
+
+# Words of each side that axes are found for, and as many that tell whether they suit others.
+_WORDS = 250
+# Rounds over all pairs of axes, at most, and what a round, and the whole, is to gain a word.
+_ROUNDS, _LEAST_GAIN = 10, 1e-4
+# xi is kept above it, as by the kernels of the bound.
+_LEAST_XI = np.float32(1e-2)
+
+
+def nearest_axes(variational, q, run):
+    """The rotation after which diagonal covariances lose less, or None where there is none.
+
+    It is found for some words of both sides, evenly spaced by their frequencies, and made if it
+    suits as many others.
+
+    Parameters
+    ----------
+    variational : SGNSVariational
+        Of diagonal covariances.
+    q : Factors
+    run : callable
+        Maps a function over words.
+
+    Returns
+    -------
+    (turn, turn.T) : pair of ndarray of shape (n_components, n_components)
+        As `SGNSVariational.change_basis` takes it.
+    """
+    pairs = variational.model.pairs
+    ranked = pairs.by_frequency()
+    n = min(2 * _WORDS, ranked.size)
+    words = ranked[np.linspace(0, ranked.size - 1, n).astype(int)]
+    own, others = (_precisions(variational, q, words[i::2], run) for i in (0, 1))
+    turn = _turned(own)
+    turned = np.einsum("ka,kli,la->ai", turn, others, turn, optimize=True)
+    gain = _diagonals(others) - 0.5 * float(np.log(turned).sum(dtype=float))
+    return (turn, turn.T) if gain > _LEAST_GAIN * others.shape[2] else None
+
+
+def _turned(blocks):
+    """The rotation that brings blocks nearest to diagonal ones; they are turned in place."""
+    turn, n = np.eye(len(blocks)), blocks.shape[2]
+    value = _diagonals(blocks)
+    for _ in range(_ROUNDS):
+        turn_pairs(blocks, turn)
+        value, before = _diagonals(blocks), value
+        if before - value < _LEAST_GAIN * n:
+            break
+    return turn
+
+
+def _diagonals(blocks):
+    return 0.5 * float(np.log(np.einsum("kki->ki", blocks)).sum(dtype=float))
+
+
+def _precisions(variational, q, words, run):
+    """Precisions of words of both sides given all others: float32 of shape (k, k, 2 n_words)."""
+    blocks = []
+    for side in (0, 1):
+        mean, variance = (x[1 - side].astype(np.float32) for x in (q.mean, q.cov))
+        find = functools.partial(_precision, mean, variance, mean**2 + variance)
+        observed = variational.model.pairs.of_words(side, words)
+        prior = variational.prior_diagonal(side, q)[:, : variational.model.n_components]
+        own = q.mean[side], q.cov[side], prior
+        of_words = (*(x[words] for x in own), observed)
+        tasks = zip(*(x.astype(np.float32) for x in of_words), strict=True)
+        blocks += gathered(run, find, tasks)
+    return np.stack(blocks, axis=2)
+
+
+def _precision(mean, variance, square, own_mean, own_variance, prior, n):
+    """Of a word with ``n`` observations, given the factors of the other side."""
+    seen, k = np.flatnonzero(n), prior.size
+    n, mean, variance = n[seen], mean[seen], variance[seen]
+    logit = mean @ own_mean
+    xi = np.sqrt(logit**2 + square[seen] @ own_variance + variance @ own_mean**2)
+    xi = np.maximum(xi, _LEAST_XI)
+    omega = n * np.tanh(0.5 * xi) / (2.0 * xi)
+    mean = mean[:, :k]
+    block = mean.T @ (mean * omega[:, None])
+    block[np.diag_indices(k)] += omega @ variance[:, :k] + prior
+    return block
