@@ -179,7 +179,7 @@ class BayesianSGNS(
         less than 0.15 times this fraction of it, or when the largest entry of the gradient has
         fallen to this fraction of its initial value. ``"vi"`` ends when a sweep raises the bound by
         less than 100 times this fraction of it (10 times for ``prior="ard"``, whose components
-        switch off slowly; 2,000 times where a sweep is 20 steps along the gradient).
+        switch off slowly; 20 times where a sweep is as many steps along the gradient).
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True

@@ -3,9 +3,10 @@
 No rotation R of the components, ``rho R`` with ``alpha R``, changes means of logits or an isotropic
 prior. But the best diagonal covariance of word i, whose precision given all others is P_i, loses
 ``1/2 sum_k log (R' P_i R)_kk - 1/2 log det P_i`` of the bound, and the bound is highest where the
-axes make all P_i as diagonal as one rotation can (the criterion of Pham 2001). A climb by the
-gradient comes there along a curved ridge, in steps too short to arrive: at 3,000 words and 100
-components ten sweeps end below the third of those that start from turned axes.
+axes make all P_i as diagonal as one rotation can (the criterion of Pham 2001, whose axes need not
+be orthogonal). A climb by the gradient comes there along a curved ridge, in steps too short to
+arrive: at 3,000 words and 100 components ten sweeps end below the third of those that start from
+turned axes.
 
 References
 ----------
@@ -63,7 +64,7 @@ def nearest_axes(variational, q, run):
 
 
 def _turned(blocks):
-    """The rotation that brings blocks nearest to diagonal ones; they are turned in place."""
+    """The rotation that makes blocks most diagonal; their upper triangles are turned."""
     turn, n = np.eye(len(blocks)), blocks.shape[2]
     value = _diagonals(blocks)
     for _ in range(_ROUNDS):

@@ -32,6 +32,13 @@ def _angle(blocks, a, b):
     return 0.25 * math.atan2(2.0 * across, along)
 
 
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def _mix(x, y, c, s):
+    for i in range(x.size):
+        u, v = x[i], y[i]
+        x[i], y[i] = c * u + s * v, c * v - s * u
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def turn_pairs(blocks, turn):
     """Turn all pairs of axes once, in place.
@@ -41,7 +48,8 @@ def turn_pairs(blocks, turn):
     Parameters
     ----------
     blocks : ndarray of float32 of shape (k, k, n)
-        Positive definite matrices, the last axis counts them.
+        Positive definite matrices, the last axis counts them; of which the upper triangles are
+        used, and turned.
     turn : ndarray of float64 of shape (k, k)
         All turns so far: blocks are ``turn' B turn`` of those given first.
     """
@@ -57,15 +65,11 @@ def turn_pairs(blocks, turn):
                 turn[j, a], turn[j, b] = cos * x + sin * y, cos * y - sin * x
             c, s = np.float32(cos), np.float32(sin)
             for j in range(k):
-                for i in range(n):
-                    x, y = blocks[a, j, i], blocks[b, j, i]
-                    blocks[a, j, i], blocks[b, j, i] = c * x + s * y, c * y - s * x
-            # the rows are turned, now the columns
-            for i in range(n):
-                x, y = blocks[a, a, i], blocks[a, b, i]
-                blocks[b, b, i] = c * blocks[b, b, i] - s * blocks[b, a, i]
-                blocks[a, a, i], blocks[a, b, i] = c * x + s * y, c * y - s * x
-                blocks[b, a, i] = blocks[a, b, i]
-            for j in range(k):
                 if j != a and j != b:
-                    blocks[j, a], blocks[j, b] = blocks[a, j], blocks[b, j]
+                    _mix(blocks[min(a, j), max(a, j)], blocks[min(b, j), max(b, j)], c, s)
+            two_cs, cos_2 = np.float32(2.0) * c * s, c * c - s * s
+            for i in range(n):
+                x, y, o = blocks[a, a, i], blocks[b, b, i], blocks[a, b, i]
+                blocks[a, a, i] = c * c * x + s * s * y + two_cs * o
+                blocks[b, b, i] = s * s * x + c * c * y - two_cs * o
+                blocks[a, b, i] = cos_2 * o + np.float32(0.5) * two_cs * (y - x)

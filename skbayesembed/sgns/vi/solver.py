@@ -26,7 +26,8 @@ from .online import OnlineVI
 from .variational import SGNSVariational
 
 # The bound has settled when a sweep raises it by less than this many times ``tol``, relatively;
-# components that switch off raise it by little.
+# components that switch off raise it by little. Of a climb each step counts once: where it rises
+# slowly the bound hardly bends, and a small rise is a long way.
 TOL_FACTOR = 100.0
 TOL_FACTOR_ARD = 10.0
 # Sweeps with diagonal covariances before those with full ones, at most.
@@ -69,7 +70,7 @@ def _ascended(estimator, model, start_seed):
     if climbed:
         model = searched(model)
         variational, start = ClimbedVariational(model), _start_of_climb
-        factor *= variational.steps
+        factor = float(variational.steps)
     else:
         variational = SGNSVariational(model, estimator.covariance, estimator.biases)
         start = _start
