@@ -41,8 +41,8 @@ _MEMORY, _ROUNDING = 6, 1e-7
 # Updates of all variances, given the others, before the first sweep.
 _SETTLING = 2
 # Gradients that a search takes, and what takes as long: what a trial expects. By clusters one takes
-# a quarter to a half of the time, and exact ones are then half as much again.
-_TYPICAL, _WITH_CORRECTIONS = 140, 1.5
+# a quarter to a half of the time, and exact ones are then half as much again; sweeps are fewer.
+_TYPICAL, _WITH_CORRECTIONS = 170, 1.2
 # Bytes of the search for each number of the vectors of a side; measured.
 CLIMB_BYTES = 600
 
