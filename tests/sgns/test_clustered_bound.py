@@ -264,7 +264,8 @@ def test_an_ended_climb_goes_on_from_its_checkpoint(
     """After a sweep of which steps are forgotten, and after one of which they are remembered."""
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
-    monkeypatch.setattr(ClimbedVariational, "steps", 4)
+    # the correction in the middle of a sweep included
+    monkeypatch.setattr(ClimbedVariational, "steps", 12)
     options = OPTIONS | {"random_state": 0, "tol": 1e-12, "max_iter": 8}
     whole = BayesianSGNS(K, **options)
     with pytest.warns(UserWarning, match="still rose"):
@@ -284,6 +285,16 @@ def test_an_ended_climb_goes_on_from_its_checkpoint(
     assert remembered[0] == (n_written > 3) and remembered[-1]
     np.testing.assert_array_equal(kept.approximation_.elbo, whole.approximation_.elbo)
     np.testing.assert_array_equal(kept.posterior_["rho"], whole.posterior_["rho"])
+
+
+def test_what_is_remembered_is_forgotten_at_the_end(pairs, small):
+    variational = ClimbedVariational(searched(SGNSModel(pairs, K, 2.0)))
+    q = variational.init_q(variational.model.start(np.random.default_rng(0)))
+    for _ in range(10):
+        variational.update(q, serial)
+    assert variational._exact is not None
+    variational.take_back(q)
+    assert q.steps is None and variational._exact is None
 
 
 @pytest.mark.parametrize("where", ["value_and_gradient", "_words"])

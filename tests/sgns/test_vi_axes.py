@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from skbayesembed import BayesianSGNS, PairCounts
+from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.chains import Workers, serial
-from skbayesembed.sgns.data import ProductPairs
+from skbayesembed.sgns.data import DensePairs, ProductPairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.vi import axes
 from skbayesembed.sgns.vi.axes import nearest_axes
 from skbayesembed.sgns.vi.axes_kernels import turn_pairs
 from skbayesembed.sgns.vi.climb import BoundSurface, ClimbedVariational
+from skbayesembed.sgns.vi.variational import SGNSVariational
 from tests.sgns.test_product_pairs import make_counts
 
 K = 4
@@ -143,7 +147,6 @@ def test_steps_are_remembered_once_axes_turn_no_more():
         bounds.append(variational.update(q, serial))
         remembered.append(q.steps is not None)
     assert not remembered[0] and remembered[-1]
-    assert remembered == sorted(remembered)
     assert nearest_axes(variational, q, serial) is None
     # single precision
     assert np.diff(bounds).min() > -1e-6 * abs(bounds[-1])
@@ -152,24 +155,71 @@ def test_steps_are_remembered_once_axes_turn_no_more():
 
 
 def test_axes_that_do_not_suit_other_words_are_left(monkeypatch):
-    """Axes of two words alone."""
+    """Near the top of the bound a random turn is a loss."""
     variational, q = make_variational()
     for _ in range(6):
         variational.update(q, serial)
-    monkeypatch.setattr(axes, "_WORDS", 2)
+    turn = random_rotation(np.random.default_rng(3))
+    monkeypatch.setattr(axes, "_turned", lambda blocks: turn)
     assert nearest_axes(variational, q, serial) is None
+
+
+def test_one_word_has_no_other_to_suit():
+    model = BayesianSGNS(1, solver="vi", covariance="diag", prior_precision=1.0, min_count=1)
+    model.fit([["a"] * 6] * 3)
+    assert np.all(np.isfinite(model.rho_))
 
 
 def test_threads_change_no_bit():
     variational, q = make_variational()
     with Workers(2) as run:
         found = nearest_axes(variational, q, run)
+    assert found is not None
     np.testing.assert_array_equal(found, nearest_axes(variational, q, serial))
 
 
-def test_observations_of_some_words():
-    pairs = ProductPairs(make_counts(40, 0))
+@pytest.mark.parametrize("table", [DensePairs, SparsePairs, ProductPairs])
+def test_observations_of_some_words(table):
+    counts = make_counts(40, 0)
     words = np.array([7, 0, 31])
-    whole, _ = pairs.rows(0, 40)
+    whole = DensePairs(counts).n[0]
+    if table is SparsePairs:
+        counts = PairCounts(counts.positive, sparse.csr_array((40, 40)))
+        whole = counts.positive.toarray()
+    pairs = table(counts)
     np.testing.assert_allclose(pairs.of_words(0, words), whole[words])
     np.testing.assert_allclose(pairs.of_words(1, words), whole[:, words].T)
+
+
+@pytest.mark.parametrize("table", [DensePairs, SparsePairs])
+def test_precisions_with_biases(table):
+    """After an update of a side its variances are the inverse diagonals."""
+    counts = make_counts(40, 0)
+    if table is SparsePairs:
+        counts = PairCounts(counts.positive, 0.5 * counts.positive[::-1])
+    model = SGNSModel(table(counts), K, 2.0)
+    variational = SGNSVariational(model, "diag", biases=True)
+    q = variational.init_q(model.start(np.random.default_rng(0)))
+    words = np.array([3, 25, 0])
+    for side in (0, 1):
+        found = axes._precisions(variational, q, words, serial)[:, :, 3 * side :]
+        variational.update_side(q, side, serial)
+        diagonals = np.einsum("kki->ik", found[:, :, :3])
+        np.testing.assert_allclose(1.0 / diagonals, q.cov[side][words, :K], rtol=1e-4)
+
+
+def test_a_step_is_looked_for_without_what_is_remembered(monkeypatch):
+    """Where what is remembered leads nowhere, a sweep goes on without it."""
+    variational, q = make_variational()
+    for _ in range(10):
+        variational.update(q, serial)
+    for side in (0, 1):
+        q.mean[side] *= 0.5
+    low = settled_bound(variational, q)
+    advance, before = Ascent.advance, q.steps[-1]
+
+    def misled(ascent):
+        return not any(pair is before for pair in ascent.known) and advance(ascent)
+
+    monkeypatch.setattr(Ascent, "advance", misled)
+    assert variational.update(q, serial) > low + 1e-4 * abs(low)

@@ -22,6 +22,7 @@ import functools
 
 import numpy as np
 
+from ...common.trial import laps
 from ...inference.threads import gathered
 from .axes_kernels import turn_pairs
 
@@ -29,6 +30,8 @@ from .axes_kernels import turn_pairs
 _WORDS = 250
 # Rounds over all pairs of axes, at most, and what a round, and the whole, is to gain a word.
 _ROUNDS, _LEAST_GAIN = 10, 1e-4
+# Times that a fit looks for axes: what a trial expects.
+_TYPICAL = 4
 # xi is kept above it, as by the kernels of the bound.
 _LEAST_XI = np.float32(1e-2)
 
@@ -55,12 +58,24 @@ def nearest_axes(variational, q, run):
     pairs = variational.model.pairs
     ranked = pairs.by_frequency()
     n = min(2 * _WORDS, ranked.size)
+    if n < 2:
+        return None
     words = ranked[np.linspace(0, ranked.size - 1, n).astype(int)]
     own, others = (_precisions(variational, q, words[i::2], run) for i in (0, 1))
     turn = _turned(own)
     turned = np.einsum("ka,kli,la->ai", turn, others, turn, optimize=True)
     gain = _diagonals(others) - 0.5 * float(np.log(turned).sum(dtype=float))
     return (turn, turn.T) if gain > _LEAST_GAIN * others.shape[2] else None
+
+
+def try_axes(variational, q, run):
+    """In a trial, find how long it takes to look for axes."""
+    counted = laps("axes", _TYPICAL)
+    while True:
+        nearest_axes(variational, q, run)
+        if counted.enough():
+            break
+    counted.end(ended=False)
 
 
 def _turned(blocks):

@@ -109,7 +109,7 @@ class ClimbedVariational(SGNSVariational):
 
         An interruption leaves those given as they are.
         """
-        if not self.model.prior.rotates:
+        if not self.axes_matter:
             return None
         turned = replace(
             q, mean=[m.copy() for m in q.mean], cov=[c.copy() for c in q.cov], log_det=[*q.log_det]
@@ -125,26 +125,39 @@ class ClimbedVariational(SGNSVariational):
         if not surface.exact:
             surface.make_exact()
         surface.settle_variances(_SETTLING if first else int(surface.turned))
-        ascent = Ascent(surface, _MEMORY, surface.rounding, run, known=q.steps or ())
+        # handed over: both lists together would be twice the memory
+        known, q.steps = q.steps or (), None
+        ascent = Ascent(surface, _MEMORY, surface.rounding, run, known=known)
+        del known
         for step in range(self.steps):
             if step == _CORRECTED and surface.approximated:
                 surface.make_exact()
                 ascent.value, ascent.gradient = surface.value_and_gradient()
             if step in (_REFRESHED_FIRST if first else _REFRESHED):
                 surface.refresh()
-            if not ascent.advance():
+            if not ascent.advance() and not _renewed(ascent, surface):
                 break
         value = ascent.value
         if surface.approximated:
             surface.make_exact()
             value = surface.value_and_gradient()[0]
         if not (first or surface.turned):
-            q.steps, self._exact = ascent.known, surface.bound
+            q.steps = ascent.known
+            self._exact = surface.bound if surface.approximated else None
         return value
 
     def take_back(self, q):
         """Forget what only further sweeps would need."""
         q.steps = self._exact = None
+
+
+def _renewed(ascent, surface):
+    """Whether a step is found without what is remembered, where there was none with it."""
+    if not ascent.known:
+        return False
+    ascent.forget()
+    surface.refresh()
+    return ascent.advance()
 
 
 class BoundSurface:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
+from ...common import trial
 from ...common.memory import check_memory
 from ...inference import checkpoint
 from ...inference.approximations import drawn
@@ -21,6 +22,7 @@ from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
 from ..starting import search_start, searched
 from .approximation import GaussianApproximation
+from .axes import try_axes
 from .climb import ClimbedVariational, climbs
 from .online import OnlineVI
 from .variational import SGNSVariational
@@ -77,6 +79,8 @@ def _ascended(estimator, model, start_seed):
     rng = np.random.default_rng(start_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         q = variational.init_q(start(estimator, model, rng, run))
+        if variational.axes_matter and trial.current() is not None:
+            try_axes(variational, q, run)
         facts = coordinate_ascent(
             variational,
             q,
@@ -111,7 +115,7 @@ def _start(estimator, model, rng, run):
     arrays = model.start(rng)
     if estimator.covariance == "diag" or model.pairs.dense:
         return arrays
-    quick = SGNSVariational(model, "diag", estimator.biases)
+    quick = SGNSVariational(model, "diag", estimator.biases, means_only=True)
     q = quick.init_q(arrays)
     coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=_QUICK_TOL, warn=False)
     return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}

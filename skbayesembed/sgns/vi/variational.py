@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from ...common import trial
 from ...inference import blocks
 from ..data import ProductPairs
 from .apart import Common, ascend_apart, held_words, rows_of_table, words_at_a_time
@@ -99,10 +100,13 @@ class SGNSVariational:
     biases : bool
         Logits rho_w . alpha_v + b_w + c_v with b, c ~ N(0, 1 / lambda), lambda the (starting)
         prior precision. A word's bias and vector share one Gaussian factor.
+    means_only : bool, default=False
+        Whether nothing but the means is wanted, so that axes do not matter.
     """
 
-    def __init__(self, model, covariance="full", biases=False):
+    def __init__(self, model, covariance="full", biases=False, means_only=False):
         self.model = model
+        self.means_only = means_only
         self.full = covariance == "full"
         self.biases = biases
         k = model.n_components
@@ -123,6 +127,13 @@ class SGNSVariational:
         self.rounding = 1e-6 if large else 1e-14
         self.near = [self._near(side) for side in (0, 1)]
         self.tables = self.full or model.pairs.dense
+
+    @property
+    def axes_matter(self):
+        """Whether the bound hangs on the axes of components, and on these alone."""
+        prior = self.model.prior
+        needed = not (self.full or self.means_only)
+        return needed and prior.rotates and prior.learned != "component"
 
     @cached_property
     def _held(self):
@@ -381,8 +392,8 @@ class SGNSVariational:
         of a few (Luttinen & Ilin 2010 for factor analysis).
 
         Diagonal covariances are scaled. After 1, 2, 4, 8, ... sweeps they are turned as well, to
-        the `nearest_axes`, or to that basis where components have precisions of their own;
-        ``least`` is the bound that the turned factors must reach to stay.
+        the `nearest_axes` where these matter, otherwise to that basis; ``least`` is the
+        bound that the turned factors must reach to stay.
         """
         prior = self.model.prior
         if not prior.rotates:
@@ -393,8 +404,11 @@ class SGNSVariational:
         self.change_basis(q, self.scales(q))
         if q.n_sweeps & (q.n_sweeps - 1):
             return
-        apart = prior.learned == "component"
-        axes = self.basis(q) if apart else nearest_axes(self, q, run)
+        if not self.axes_matter:
+            axes = self.basis(q)
+        else:
+            # trials count them apart
+            axes = nearest_axes(self, q, run) if trial.current() is None else None
         if axes is not None:
             copies = [[array.copy() for array in pair] for pair in (q.mean, q.cov, q.log_det)]
             q.trial = least, (*copies, q.shape, q.rate)
