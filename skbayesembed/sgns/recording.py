@@ -12,7 +12,7 @@ from ..posterior.summary import ess, rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
 from .data import is_expected
 from .vi.climb import CLIMB_BYTES, climbs
-from .vi.variational import factor_bytes
+from .vi.factors import factor_bytes
 
 # Covariances of all words' factors above this size are left to the approximation that has them.
 MOMENT_BYTES = 2**28

@@ -18,7 +18,7 @@ from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.vi import variational as variational_module
+from skbayesembed.sgns.vi import factors
 from skbayesembed.sgns.vi import variational as vi_model
 from skbayesembed.sgns.vi.variational import SGNSVariational
 
@@ -187,7 +187,7 @@ def test_an_untried_turn_is_taken_back(monkeypatch):
     for _ in range(63):
         variational.update(q, serial)
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((K, K)))[0]
-    monkeypatch.setattr(variational_module, "nearest_axes", lambda *_: (turn, turn.T))
+    monkeypatch.setattr(vi_model, "nearest_axes", lambda *_: (turn, turn.T))
     variational.update(q, serial)
     least, turned = q.trial[0], slow_bound(variational, q)
     variational.take_back(q)
@@ -279,7 +279,7 @@ def test_covariances_in_several_blocks(fitted, monkeypatch):
     approximation = fitted.approximation_
     words = np.arange(COUNTS.n_words)
     whole = approximation.covariance("rho", words)
-    monkeypatch.setattr(vi_model, "_UNPACKED", 9 * 4)
+    monkeypatch.setattr(factors, "_UNPACKED", 9 * 4)
     np.testing.assert_array_equal(approximation.covariance("rho", words), whole)
     assert whole.shape == (words.size, 3, 3)
 

@@ -25,6 +25,7 @@ import numpy as np
 from ...common.trial import laps
 from ...inference.threads import gathered
 from .axes_kernels import turn_pairs
+from .bound_kernels import LEAST_SQUARE
 
 # Words of each side that axes are found for, and as many that tell whether they suit others.
 _WORDS = 250
@@ -32,8 +33,6 @@ _WORDS = 250
 _ROUNDS, _LEAST_GAIN = 10, 1e-4
 # Times that a fit looks for axes: what a trial expects.
 _TYPICAL = 4
-# xi is kept above it, as by the kernels of the bound.
-_LEAST_XI = np.float32(1e-2)
 
 
 def nearest_axes(variational, q, run):
@@ -114,8 +113,8 @@ def _precision(mean, variance, square, own_mean, own_variance, prior, n):
     seen, k = np.flatnonzero(n), prior.size
     n, mean, variance = n[seen], mean[seen], variance[seen]
     logit = mean @ own_mean
-    xi = np.sqrt(logit**2 + square[seen] @ own_variance + variance @ own_mean**2)
-    xi = np.maximum(xi, _LEAST_XI)
+    second = logit**2 + square[seen] @ own_variance + variance @ own_mean**2
+    xi = np.sqrt(np.maximum(second, LEAST_SQUARE))
     omega = n * np.tanh(0.5 * xi) / (2.0 * xi)
     mean = mean[:, :k]
     block = mean.T @ (mean * omega[:, None])

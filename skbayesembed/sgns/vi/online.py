@@ -25,8 +25,9 @@ from ...common.random import generators
 from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
 from ..data import pair_table
 from ..model import SGNSModel
+from .factors import packed_diagonal
 from .kernels import Memory
-from .variational import SGNSVariational, packed_diagonal
+from .variational import SGNSVariational
 
 # Bases are changed after 1, 2, 4, ... batches and every so many.
 _REBALANCE_EVERY = 16

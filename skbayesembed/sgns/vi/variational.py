@@ -12,7 +12,6 @@ Given one side, every word of the other has its optimum in closed form.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +22,7 @@ from ...inference import blocks
 from ..data import ProductPairs
 from .apart import Common, ascend_apart, held_words, rows_of_table, words_at_a_time
 from .axes import nearest_axes
+from .factors import DOUBLE_BYTES, Factors, packed_diagonal, unpacked
 from .kernels import (
     DenseCounts,
     Form,
@@ -38,55 +38,10 @@ from .kernels import (
     second_table,
 )
 
-# Tables of products above this size, or as many multiplications in a sweep, are float32.
-_DOUBLE_BYTES = 2**28
+# Tables are float32 also where a sweep takes as many multiplications.
 _DOUBLE_WORK = 4e9
 # Precisions of components are told apart once a sweep raises the bound by less than this share.
 _UNTIED = 1e-4
-# Numbers in a block of unpacked matrices.
-_UNPACKED = 2**22
-
-
-@dataclass
-class Factors:
-    """The approximation: targets at index 0, contexts at index 1.
-
-    Attributes
-    ----------
-    mean : list of two ndarray of shape (n_words, D)
-    cov : list of two ndarray
-        Packed lower triangles (n_words, D (D + 1) / 2), or variances (n_words, D).
-    log_det : list of two ndarray of shape (n_words,)
-        Log determinants of the covariances.
-    shape, rate : ndarray of shape (n_components,)
-        Of the Gamma factors of the prior precisions; None where fixed.
-    steps : list or None
-        What `climb` remembers of its last steps, once axes turn no more.
-    """
-
-    mean: list
-    cov: list
-    log_det: list
-    shape: np.ndarray | None = None
-    rate: np.ndarray | None = None
-    tied: bool = False
-    n_sweeps: int = 0
-    last: float = -np.inf
-    trial: tuple | None = field(default=None, repr=False)
-    second: np.ndarray | None = field(default=None, repr=False)
-    steps: list | None = field(default=None, repr=False)
-
-
-def packed_diagonal(d):
-    """Places of the diagonal in a packed lower triangle."""
-    return np.cumsum(np.arange(1, d + 1)) - 1
-
-
-def factor_bytes(n_words, size, full):
-    """Bytes of covariances of both sides and of the table of second moments, batch learning."""
-    packed = size * (size + 1) // 2
-    number = 4 if 16 * n_words * packed > _DOUBLE_BYTES else 8
-    return number * n_words * packed * (3 if full else 1)
 
 
 class SGNSVariational:
@@ -120,7 +75,7 @@ class SGNSVariational:
         self.bias_precision = float(np.mean(model.prior.tau))
         packed = self.size * (self.size + 1) // 2
         large = (
-            16 * model.n_words * packed > _DOUBLE_BYTES
+            16 * model.n_words * packed > DOUBLE_BYTES
             or float(model.pairs.n_pairs) * packed > _DOUBLE_WORK
         )
         self.dtype = np.float32 if large else np.float64
@@ -549,15 +504,3 @@ class SGNSVariational:
             self.turn(q, side, np.eye(order.size)[:, order])
         if q.shape is not None:
             q.shape, q.rate = q.shape[order], q.rate[order]
-
-
-def unpacked(packed, d):
-    """Symmetric matrices of a packed table, in blocks: pairs of first word and (n, d, d)."""
-    low = np.tril_indices(d)
-    step = max(1, _UNPACKED // (d * d))
-    for a in range(0, len(packed), step):
-        part = packed[a : a + step]
-        out = np.empty((len(part), d, d), packed.dtype)
-        out[:, low[0], low[1]] = part
-        out[:, low[1], low[0]] = part
-        yield a, out
