@@ -55,12 +55,40 @@ def nearest_axes(variational, q, run):
         As `SGNSVariational.change_basis` takes it.
     """
     pairs = variational.model.pairs
-    ranked = pairs.by_frequency()
+    words = some_words(pairs.by_frequency())
+    if words is None:
+        return None
+    return axes_that_suit(*(_precisions(variational, q, half, run) for half in words))
+
+
+def some_words(ranked):
+    """Two lists of words, evenly spaced; None where there are not as many.
+
+    Parameters
+    ----------
+    ranked : ndarray of int
+        Words by frequency.
+    """
     n = min(2 * _WORDS, ranked.size)
     if n < 2:
         return None
     words = ranked[np.linspace(0, ranked.size - 1, n).astype(int)]
-    own, others = (_precisions(variational, q, words[i::2], run) for i in (0, 1))
+    return words[::2], words[1::2]
+
+
+def axes_that_suit(own, others):
+    """The rotation that makes precisions most diagonal, or None where it does not suit others.
+
+    Parameters
+    ----------
+    own, others : ndarray of float32 of shape (n_components, n_components, n)
+        Those that axes are found for, which are turned, and those that tell whether they suit.
+
+    Returns
+    -------
+    (turn, turn.T) : pair of ndarray of shape (n_components, n_components)
+        As `SGNSVariational.change_basis` takes it.
+    """
     turn = _turned(own)
     turned = np.einsum("ka,kli,la->ai", turn, others, turn, optimize=True)
     gain = _diagonals(others) - 0.5 * float(np.log(turned).sum(dtype=float))

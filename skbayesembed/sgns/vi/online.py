@@ -25,7 +25,8 @@ from ...common.random import generators
 from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
 from ..data import pair_table
 from ..model import SGNSModel
-from .factors import packed_diagonal
+from .axes import axes_that_suit, some_words
+from .factors import packed_diagonal, unpacked
 from .kernels import Memory
 from .variational import SGNSVariational
 
@@ -132,8 +133,7 @@ class OnlineVI:
         variational = self.variational.of_batch(model)
         for side in (0, 1):
             self._to_prior(variational, q, side, self.left[side] == 0)
-            known = self.left[side] > 0
-            gain = np.where(known, self._everything(side) / np.where(known, self.left[side], 1), 0)
+            gain = self._gain(side)
             keep = np.ones(gain.size)
             memory = Memory(self.precision[side], self.shift[side], keep, gain, False)
             variational.update_side(q, side, run, memory)
@@ -172,6 +172,11 @@ class OnlineVI:
         """Observations of each word, each counted once."""
         return self.seen[side] if self.total is None else self.total[side]
 
+    def _gain(self, side):
+        """Factor from what is remembered of each word to all its observations; 0 before any."""
+        known = self.left[side] > 0
+        return np.where(known, self._everything(side) / np.where(known, self.left[side], 1.0), 0.0)
+
     def _weights(self, model, side):
         """Share of what is remembered that stays, and factor from the blend to all observations."""
         n, k = model.pairs.observations(side), self.shape[1]
@@ -181,26 +186,64 @@ class OnlineVI:
         self.seen[side] += n
         keep = (1.0 - n / np.where(here, self.seen[side], 1.0)) ** self.forget
         self.left[side] = np.where(here, keep * self.left[side] + n, self.left[side])
-        gain = np.where(here, self._everything(side) / np.where(here, self.left[side], 1.0), 0.0)
-        return keep, gain
+        return keep, np.where(here, self._gain(side), 0.0)
 
     def _update_side(self, batch, side, keep, gain, commit, run):
         memory = Memory(self.precision[side], self.shift[side], keep, gain, commit)
         batch.update_side(self.q, side, run, memory)
 
     def _rebalance(self):
-        """The change of basis of `SGNSVariational.rebalance`, of what is remembered as well."""
+        """The changes of basis of `SGNSVariational.rebalance`, of what is remembered as well."""
         v = self.variational
         if not self.prior.rotates:
             return
-        found = v.basis(self.q)
-        if found is None:
+        if not v.axes_matter:
+            self._change_basis(v.basis(self.q))
             return
-        forward, back = found
-        k = self.shape[1]
-        for side, turn, inverse in ((0, back.T, forward), (1, forward, back.T)):
-            v.turn(self.q, side, turn)
-            v.turn_table(self.precision[side], inverse)
+        self._change_basis(v.scales(self.q))
+        self._change_basis(self._axes())
+        self._settle_variances()
+
+    def _change_basis(self, basis):
+        """Turn factors and what is remembered by (A, A^-1); not where it is None."""
+        if basis is None:
+            return
+        self.variational.change_basis(self.q, basis)
+        (forward, back), k = basis, self.shape[1]
+        for side, inverse in ((0, forward), (1, back.T)):
+            self.variational.turn_table(self.precision[side], inverse)
             self.shift[side][:, :k] = self.shift[side][:, :k] @ inverse
-        if self.prior.learned is not None:
-            v.update_tau(self.q)
+            self._to_prior(self.variational, self.q, side, self.left[side] == 0)
+
+    def _axes(self):
+        """The `nearest_axes` of the words seen so far, by what is remembered."""
+        halves = [], []
+        for side in (0, 1):
+            known = np.flatnonzero(self.left[side])
+            words = some_words(known[np.argsort(-self.seen[side][known], kind="stable")])
+            if words is None:
+                return None
+            for half, some in zip(halves, words, strict=True):
+                half.append(self._precisions(side, some))
+        return axes_that_suit(*(np.concatenate(half, axis=2) for half in halves))
+
+    def _precisions(self, side, words):
+        """Precisions of words given all others: float32 of shape (k, k, n_words)."""
+        k = self.shape[1]
+        packed = self.precision[side][words, : k * (k + 1) // 2].astype(np.float32)
+        blocks = np.concatenate([block for _, block in unpacked(packed, k)])
+        blocks *= self._gain(side)[words, None, None]
+        diagonal = np.arange(k)
+        blocks[:, diagonal, diagonal] += self.variational.prior_diagonal(side, self.q)[words, :k]
+        return np.ascontiguousarray(np.moveaxis(blocks, 0, 2))
+
+    def _settle_variances(self):
+        """Diagonal covariances to what is best for what is remembered."""
+        where = packed_diagonal(self.variational.size)
+        for side in (0, 1):
+            known, free = np.flatnonzero(self.left[side]), self.variational.free[side]
+            seen = self.precision[side][np.ix_(known, where[free])]
+            precision = seen * self._gain(side)[known, None]
+            precision += self.variational.prior_diagonal(side, self.q)[known]
+            self.q.cov[side][np.ix_(known, free)] = 1.0 / precision
+            self.q.log_det[side][known] = -np.log(precision).sum(axis=1)
