@@ -11,7 +11,7 @@ from ..inference.contracts import ROWS
 from ..posterior.summary import ess, rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
 from .data import is_expected
-from .vi.climb import CLIMB_BYTES, climbs
+from .vi.climb import climb_bytes, climbs
 from .vi.factors import factor_bytes
 
 # Covariances of all words' factors above this size are left to the approximation that has them.
@@ -68,7 +68,7 @@ def _work(estimator, training):
     if estimator.solver == "vi" and estimator.learning_method == "batch":
         counts = training.counts
         if counts is not None and climbs(estimator, is_expected(counts)):
-            return CLIMB_BYTES * n_words * estimator.n_components
+            return climb_bytes(n_words, estimator.n_components)
         size = estimator.n_components + 2 * estimator.biases
         return factor_bytes(n_words, size, estimator.covariance == "full")
     return 0

@@ -31,8 +31,8 @@ from .bound_kernels import LEAST_SQUARE
 _WORDS = 250
 # Rounds over all pairs of axes, at most, and what a round, and the whole, is to gain a word.
 _ROUNDS, _LEAST_GAIN = 10, 1e-4
-# Times that a fit looks for axes: what a trial expects.
-_TYPICAL = 4
+# Times that coordinate ascent looks for axes: what a trial expects.
+TYPICAL = 4
 
 
 def nearest_axes(variational, q, run):
@@ -61,15 +61,17 @@ def nearest_axes(variational, q, run):
     return axes_that_suit(*(_precisions(variational, q, half, run) for half in words))
 
 
-def some_words(ranked):
+def some_words(ranked, most=_WORDS):
     """Two lists of words, evenly spaced; None where there are not as many.
 
     Parameters
     ----------
     ranked : ndarray of int
         Words by frequency.
+    most : int
+        Of a list.
     """
-    n = min(2 * _WORDS, ranked.size)
+    n = min(2 * most, ranked.size)
     if n < 2:
         return None
     words = ranked[np.linspace(0, ranked.size - 1, n).astype(int)]
@@ -95,11 +97,11 @@ def axes_that_suit(own, others):
     return (turn, turn.T) if gain > _LEAST_GAIN * others.shape[2] else None
 
 
-def try_axes(variational, q, run):
-    """In a trial, find how long it takes to look for axes."""
-    counted = laps("axes", _TYPICAL)
+def try_looks(variational, q, run, find, typical):
+    """In a trial, find how long it takes to look for axes or maps, ``typical`` times."""
+    counted = laps("axes" if find is nearest_axes else "maps", typical)
     while True:
-        nearest_axes(variational, q, run)
+        find(variational, q, run)
         if counted.enough():
             break
     counted.end(ended=False)
@@ -124,6 +126,23 @@ def _diagonals(blocks):
 def _precisions(variational, q, words, run):
     """Precisions of words of both sides given all others: float32 of shape (k, k, 2 n_words)."""
     blocks = []
+    for parts in precision_parts(variational, q, words, run):
+        for block, more in parts:
+            block[np.diag_indices_from(block)] += more
+            blocks.append(block)
+    return np.stack(blocks, axis=2)
+
+
+def precision_parts(variational, q, words, run):
+    """What precisions of words given all others are made of, for each side.
+
+    Returns
+    -------
+    targets, contexts : list of (ndarray of shape (k, k), ndarray of shape (k,))
+        For each word, in single precision, by the means of what is met; and what variances and
+        the prior add to the diagonal.
+    """
+    sides = []
     for side in (0, 1):
         mean, variance = (x[1 - side].astype(np.float32) for x in (q.mean, q.cov))
         find = functools.partial(_precision, mean, variance, mean**2 + variance)
@@ -132,12 +151,12 @@ def _precisions(variational, q, words, run):
         own = q.mean[side], q.cov[side], prior
         of_words = (*(x[words] for x in own), observed)
         tasks = zip(*(x.astype(np.float32) for x in of_words), strict=True)
-        blocks += gathered(run, find, tasks)
-    return np.stack(blocks, axis=2)
+        sides.append(gathered(run, find, tasks))
+    return sides
 
 
 def _precision(mean, variance, square, own_mean, own_variance, prior, n):
-    """Of a word with ``n`` observations, given the factors of the other side."""
+    """Of a word with ``n`` observations, given the factors of the other side, in two parts."""
     seen, k = np.flatnonzero(n), prior.size
     n, mean, variance = n[seen], mean[seen], variance[seen]
     logit = mean @ own_mean
@@ -145,6 +164,4 @@ def _precision(mean, variance, square, own_mean, own_variance, prior, n):
     xi = np.sqrt(np.maximum(second, LEAST_SQUARE))
     omega = n * np.tanh(0.5 * xi) / (2.0 * xi)
     mean = mean[:, :k]
-    block = mean.T @ (mean * omega[:, None])
-    block[np.diag_indices(k)] += omega @ variance[:, :k] + prior
-    return block
+    return mean.T @ (mean * omega[:, None]), omega @ variance[:, :k] + prior

@@ -4,12 +4,12 @@ A sweep of coordinate ascent solves ``n_components`` equations for each word, at
 ``n_words^2 n_components^2``. The gradient of the bound by all means and all log variances costs
 ``n_words^2 n_components``: nine products of matrices, where that of the log density has three. A
 quasi-Newton search takes some hundred of them and is far ahead: at 3,000 words and 50 components it
-needs 19 CPU seconds for a bound above the one at which coordinate ascent ends after 90.
+needed 19 CPU seconds, without maps, for a bound above that at which coordinate ascent ended after
+90.
 
-Before a sweep components are turned to better `axes` and scaled, and variances settle anew. Once no
-axes are better the search remembers its steps from sweep to sweep: what is left are directions
-along which the bound hardly bends. At 3,000 words and 100 components it comes as far in five sweeps
-as one that forgets does in eight.
+Before the first sweep components are turned to better `axes` and scaled, before each later one they
+are mapped (`maps`), and variances settle anew. Once no map is better the search remembers its steps
+from sweep to sweep: what is left are directions along which the bound hardly bends.
 
 Of many words those that are rare meet by clusters (`clustered_bound`). The bound and its gradient
 are made exact where a sweep starts (before variances settle), in its middle and where it ends.
@@ -28,9 +28,10 @@ from ..preconditioner import Preconditioner
 from .axes import nearest_axes
 from .bound import PairBound, Words
 from .clustered_bound import ClusteredBound
+from .maps import best_map, map_bytes, slope_along
 from .variational import SGNSVariational
 
-# Steps of a sweep. Longer ones would go on with old axes for long, shorter ones forget too often.
+# Steps of a sweep. Longer ones would go on without maps for long, shorter ones forget too often.
 STEPS = 20
 # Of these, those before which the preconditioner is brought up to date; more in the first sweep.
 _REFRESHED, _REFRESHED_FIRST = (0,), (0, 2, 4, 7, 11)
@@ -44,7 +45,7 @@ _SETTLING = 2
 # a quarter to a half of the time, and exact ones are then half as much again; sweeps are fewer.
 _TYPICAL, _WITH_CORRECTIONS = 170, 1.2
 # Bytes of the search for each number of the vectors of a side; measured.
-CLIMB_BYTES = 600
+_BYTES = 600
 
 
 def climbs(estimator, product):
@@ -60,6 +61,11 @@ def climbs(estimator, product):
     """
     ard = isinstance(estimator.prior, str) and estimator.prior == "ard"
     return product and estimator.covariance == "diag" and not estimator.biases and not ard
+
+
+def climb_bytes(n_words, n_components):
+    """Bytes of the search, or of what a map is found by, which is gone before a sweep."""
+    return max(_BYTES * n_words * n_components, map_bytes(n_words, n_components))
 
 
 class ClimbedVariational(SGNSVariational):
@@ -90,45 +96,60 @@ class ClimbedVariational(SGNSVariational):
 
     def update(self, q, run):
         """Climb ``steps`` steps; the bound where they end. In a trial, one gradient."""
-        trying = trial.current() is not None
-        keeps = trying or q.steps is not None
         exact, self._exact = self._exact, None
-        surface = BoundSurface(self, q, run, None if keeps else self._turned(q, run), exact)
+        if trial.current() is not None:
+            surface = BoundSurface(self, q, run)
+            surface.gather()
+            return surface.value_and_gradient()[0]
+        # handed over: it is not to stay for the sweep
+        surface, ascent = self._begun(
+            q, run, None if q.steps is not None else self._mapped(q, run), exact
+        )
         try:
-            if trying:
-                surface.gather()
-                return surface.value_and_gradient()[0]
-            q.last = self._climb(surface, q, run)
+            q.last = self._climb(surface, ascent, q)
         finally:
             surface.end()
         q.n_sweeps += 1
         return q.last
 
-    def _turned(self, q, run):
-        """The factors with new scales and axes of their components; None where no axes are better.
+    def _mapped(self, q, run):
+        """The factors after a map of their components; None where none is better.
 
         An interruption leaves those given as they are.
         """
         if not self.axes_matter:
             return None
-        turned = replace(
+        mapped = replace(
             q, mean=[m.copy() for m in q.mean], cov=[c.copy() for c in q.cov], log_det=[*q.log_det]
         )
-        self.change_basis(turned, self.scales(turned))
-        axes = nearest_axes(self, turned, run)
-        self.change_basis(turned, axes)
-        return None if axes is None else turned
+        if q.along is None:
+            # far from the top, before the first sweep
+            self.change_basis(mapped, self.scales(mapped))
+            found = nearest_axes(self, mapped, run)
+        else:
+            found = best_map(self, q, run)
+        self.change_basis(mapped, found)
+        return None if found is None else mapped
 
-    def _climb(self, surface, q, run):
-        """Climb ``steps`` steps; the bound where they end."""
-        first = q.n_sweeps == 0
+    def _begun(self, q, run, mapped, exact=None):
+        """Where a sweep starts, with settled variances: the surface and the search."""
+        surface = BoundSurface(self, q, run, mapped, exact)
         if not surface.exact:
             surface.make_exact()
-        surface.settle_variances(_SETTLING if first else int(surface.turned))
+        surface.settle_variances(_SETTLING if q.n_sweeps == 0 else int(surface.mapped))
         # handed over: both lists together would be twice the memory
         known, q.steps = q.steps or (), None
         ascent = Ascent(surface, _MEMORY, surface.rounding, run, known=known)
-        del known
+        least = q.last - surface.rounding * abs(q.last)
+        if surface.mapped and not ascent.value >= least:
+            # the map was a loss; both surfaces together would be twice the memory
+            del surface, ascent, mapped
+            return self._begun(q, run, None)
+        return surface, ascent
+
+    def _climb(self, surface, ascent, q):
+        """Climb ``steps`` steps; the bound where they end."""
+        first = q.n_sweeps == 0
         for step in range(self.steps):
             if step == _CORRECTED and surface.approximated:
                 surface.make_exact()
@@ -137,18 +158,20 @@ class ClimbedVariational(SGNSVariational):
                 surface.refresh()
             if not ascent.advance() and not _renewed(ascent, surface):
                 break
-        value = ascent.value
+        value, gradient = ascent.value, ascent.gradient
         if surface.approximated:
             surface.make_exact()
-            value = surface.value_and_gradient()[0]
-        if not (first or surface.turned):
-            q.steps = ascent.known
+            value, gradient = surface.value_and_gradient()
+        if first or surface.mapped:
+            q.along = slope_along(surface.point[:2], gradient[:2])
+        else:
+            q.steps, q.along = ascent.known, None
             self._exact = surface.bound if surface.approximated else None
         return value
 
     def take_back(self, q):
         """Forget what only further sweeps would need."""
-        q.steps = self._exact = None
+        q.steps = q.along = self._exact = None
 
 
 def _renewed(ascent, surface):
@@ -173,7 +196,7 @@ class BoundSurface:
         Where to start; they are set to the point by `end`.
     run : callable
         Maps a function over blocks of rows.
-    turned : Factors, optional
+    mapped : Factors, optional
         Where to start instead.
     exact : PairBound or ClusteredBound, optional
         That is exact at these factors.
@@ -181,7 +204,7 @@ class BoundSurface:
     Attributes
     ----------
     bound : PairBound or ClusteredBound
-    turned, exact : bool
+    mapped, exact : bool
         Whether these were given.
     point : ndarray of float32 of shape (4, n_words, n_components)
         Means of both sides, then log variances.
@@ -191,10 +214,10 @@ class BoundSurface:
         Error of the bound, relative to its size.
     """
 
-    def __init__(self, variational, q, run, turned=None, exact=None):
+    def __init__(self, variational, q, run, mapped=None, exact=None):
         self._variational, self._given = variational, q
-        self.turned, self.exact = turned is not None, exact is not None
-        q = turned if self.turned else q
+        self.mapped, self.exact = mapped is not None, exact is not None
+        q = mapped if self.mapped else q
         # those of the last evaluation
         self._q = replace(q, mean=[*q.mean], cov=[*q.cov], log_det=[*q.log_det])
         model = variational.model
@@ -214,6 +237,8 @@ class BoundSurface:
         """Correct the bound and its gradient, so that they are exact at the point."""
         self.bound.correct(*self._words())
 
+    # a step that leads far beyond is not taken
+    @np.errstate(over="ignore", invalid="ignore")
     def value_and_gradient(self):
         """The bound at the point, and its gradient."""
         self._to_factors()

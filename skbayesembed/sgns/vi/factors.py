@@ -26,7 +26,10 @@ class Factors:
     shape, rate : ndarray of shape (n_components,)
         Of the Gamma factors of the prior precisions; None where fixed.
     steps : list or None
-        What `climb` remembers of its last steps, once axes turn no more.
+        What `climb` remembers of its last steps, once components are mapped no more.
+    along : ndarray of shape (n_components, n_components) or None
+        The gradient of the bound along maps of the components where the last sweep ended; until
+        components are mapped no more.
     """
 
     mean: list
@@ -40,6 +43,7 @@ class Factors:
     trial: tuple | None = field(default=None, repr=False)
     second: np.ndarray | None = field(default=None, repr=False)
     steps: list | None = field(default=None, repr=False)
+    along: np.ndarray | None = field(default=None, repr=False)
 
 
 def packed_diagonal(d):

@@ -203,6 +203,8 @@ class OnlineVI:
         self._change_basis(v.scales(self.q))
         self._change_basis(self._axes())
         self._settle_variances()
+        if self.prior.learned is not None:
+            v.update_tau(self.q)
 
     def _change_basis(self, basis):
         """Turn factors and what is remembered by (A, A^-1); not where it is None."""

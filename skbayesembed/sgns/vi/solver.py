@@ -22,8 +22,11 @@ from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
 from ..starting import search_start, searched
 from .approximation import GaussianApproximation
-from .axes import try_axes
+from .axes import TYPICAL as TYPICAL_LOOKS
+from .axes import nearest_axes, try_looks
 from .climb import ClimbedVariational, climbs
+from .maps import TYPICAL as TYPICAL_MAPS
+from .maps import best_map
 from .online import OnlineVI
 from .variational import SGNSVariational
 
@@ -80,7 +83,9 @@ def _ascended(estimator, model, start_seed):
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         q = variational.init_q(start(estimator, model, rng, run))
         if variational.axes_matter and trial.current() is not None:
-            try_axes(variational, q, run)
+            try_looks(variational, q, run, nearest_axes, 1 if climbed else TYPICAL_LOOKS)
+            if climbed:
+                try_looks(variational, q, run, best_map, TYPICAL_MAPS)
         facts = coordinate_ascent(
             variational,
             q,
