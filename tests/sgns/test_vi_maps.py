@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -185,6 +187,24 @@ def test_a_map_that_loses_is_taken_back(monkeypatch):
     assert not surface.mapped and ascent.value > before - 1e-6 * abs(before)
     assert variational.update(q, serial) > before
     assert q.steps is not None
+
+
+def test_a_mapped_sweep_goes_on_from_what_a_checkpoint_has():
+    variational, q = make_variational()
+    variational.update(q, serial)
+    turn = np.eye(K) + small_map(np.random.default_rng(8), 0.3)
+    again = mapped(variational, q, turn)
+    again.last, again.along = settled(variational, again)
+    again.n_sweeps = 1
+    kept = pickle.dumps(vars(again))
+    # a map was made, or steps would be remembered
+    bound = variational.update(again, serial)
+    assert again.steps is None and again.along is not None
+    other, q = make_variational()
+    vars(q).update(pickle.loads(kept))
+    assert other.update(q, serial) == bound
+    np.testing.assert_array_equal(q.mean, again.mean)
+    np.testing.assert_array_equal(q.along, again.along)
 
 
 def test_threads_change_no_bit():
