@@ -97,11 +97,11 @@ def axes_that_suit(own, others):
     return (turn, turn.T) if gain > _LEAST_GAIN * others.shape[2] else None
 
 
-def try_looks(variational, q, run, find, typical):
-    """In a trial, find how long it takes to look for axes or maps, ``typical`` times."""
-    counted = laps("axes" if find is nearest_axes else "maps", typical)
+def try_looks(part, typical, find, *arguments):
+    """In a trial, find how long a part takes that looks for axes or maps ``typical`` times."""
+    counted = laps(part, typical)
     while True:
-        find(variational, q, run)
+        find(*arguments)
         if counted.enough():
             break
     counted.end(ended=False)

@@ -119,17 +119,22 @@ class ClimbedVariational(SGNSVariational):
         """
         if not self.axes_matter:
             return None
-        mapped = replace(
+        if q.along is not None:
+            found = best_map(self, q, run)
+            return None if found is None else self._moved(q, found)
+        # far from the top, before the first sweep
+        scaled = self._moved(q, self.scales(q))
+        axes = nearest_axes(self, scaled, run)
+        self.change_basis(scaled, axes)
+        return None if axes is None else scaled
+
+    def _moved(self, q, basis):
+        """Copies of the factors in another basis."""
+        moved = replace(
             q, mean=[m.copy() for m in q.mean], cov=[c.copy() for c in q.cov], log_det=[*q.log_det]
         )
-        if q.along is None:
-            # far from the top, before the first sweep
-            self.change_basis(mapped, self.scales(mapped))
-            found = nearest_axes(self, mapped, run)
-        else:
-            found = best_map(self, q, run)
-        self.change_basis(mapped, found)
-        return None if found is None else mapped
+        self.change_basis(moved, basis)
+        return moved
 
     def _begun(self, q, run, mapped, exact=None):
         """Where a sweep starts, with settled variances: the surface and the search."""

@@ -83,9 +83,10 @@ def _ascended(estimator, model, start_seed):
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         q = variational.init_q(start(estimator, model, rng, run))
         if variational.axes_matter and trial.current() is not None:
-            try_looks(variational, q, run, nearest_axes, 1 if climbed else TYPICAL_LOOKS)
+            looked = variational, q, run
+            try_looks("axes", 1 if climbed else TYPICAL_LOOKS, nearest_axes, *looked)
             if climbed:
-                try_looks(variational, q, run, best_map, TYPICAL_MAPS)
+                try_looks("maps", TYPICAL_MAPS, best_map, *looked)
         facts = coordinate_ascent(
             variational,
             q,
