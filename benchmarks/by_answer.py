@@ -26,7 +26,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--words", type=int, default=20_000)
     parser.add_argument("--components", type=int, default=100)
-    parser.add_argument("--tol", type=float, default=1e-6)
+    parser.add_argument("--tol", type=float, default=1e-8)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--saved", type=Path)
     parser.add_argument("--pair", nargs=2, default=["music", "jazz"])
@@ -48,7 +48,8 @@ def main():
     print(model.similarity(*asked.pair))
     stages.end("answer")
     # what the answer was worked out with is kept until the model is saved
-    print(f"{model._sampling._at_mode[1].products} products")
+    systems = model._sampling._at_mode[1]
+    print(f"{systems.products} products, {getattr(systems, 'rough_products', 0)} by clusters")
 
 
 if __name__ == "__main__":

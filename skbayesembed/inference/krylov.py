@@ -32,6 +32,8 @@ _LOOSER = 5.0
 # Steps of a block of right-hand sides whose directions and images are kept for others to learn
 # from, which bounds what these take of memory.
 STEPS_KEPT = 25
+# Steps that flexible gradients remember.
+MOST_STEPS = 16
 # A refinement that leaves more than this share of the residual before it is going nowhere.
 _LEAST_REFINEMENT = 0.5
 
@@ -196,6 +198,7 @@ def conjugate_gradients(
     tol: float,
     max_iter: int,
     precondition: Product | None = None,
+    rough: bool = False,
 ) -> np.ndarray:
     """``A^-1`` times each row of ``b``.
 
@@ -211,6 +214,8 @@ def conjugate_gradients(
         Most products.
     precondition : callable, optional
         M times rows (m, n); symmetric, positive definite and near ``A^-1``.
+    rough : bool, default=False
+        Whether what is found so far is good enough where this would raise an error.
 
     Returns
     -------
@@ -235,7 +240,10 @@ def conjugate_gradients(
         image = product(direction)
         bend = _products(direction, image)
         if np.any(bend[active] <= 0.0):
-            raise not_a_mode()
+            if rough:
+                # the first direction is better than none
+                return np.where(np.any(x, axis=1, keepdims=True), x, direction)
+            raise _bent_upwards(direction, bend)
         size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
         x += _column(size, b) * direction
         residual -= _column(size, b) * image
@@ -243,9 +251,84 @@ def conjugate_gradients(
         rr, old = _products(residual, better), rr
         direction *= _column(np.divide(rr, old, out=np.zeros(len(b)), where=active), b)
         direction += better
+    if rough or np.all(rr <= aim):
+        return x
+    raise _unfinished(rr, max_iter)
+
+
+def flexible_gradients(
+    product: Product,
+    b: np.ndarray,
+    *,
+    solve: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    precondition: Product,
+    tol: float,
+    max_iter: int,
+) -> np.ndarray:
+    """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
+
+    These need not be exact, nor have the same error from step to step: directions are made
+    conjugate to the last `MOST_STEPS` (Notay 2000, SIAM Journal on Scientific Computing 22(4)).
+
+    Parameters
+    ----------
+    product, b, tol, max_iter
+        As of `conjugate_gradients`.
+    solve : callable
+        ``solve(rows, left)``: about ``A^-1`` times rows (m, n), whose residuals are ``left`` (m,)
+        times what they may be.
+    precondition : callable
+        M of the norm that residuals are measured in.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A turns out not to be positive definite.
+    RuntimeError
+        If ``max_iter`` products are not enough.
+    """
+    x, residual = np.zeros_like(b), b.copy()
+    seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    rr = _products(residual, precondition(residual))
+    aim = tol * tol * rr
+    for _ in range(max_iter):
+        active = rr > aim
+        if not np.any(active):
+            return x
+        left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
+        direction = solve(np.where(active[:, None], residual, b.dtype.type(0.0)), left)
+        for before, image, bend in seen:
+            share = _ratio(_products(direction, image), bend)
+            direction -= _column(share, b) * before
+        image = product(direction)
+        bend = _products(direction, image)
+        if np.any(bend[active] <= 0.0):
+            raise _bent_upwards(direction, bend)
+        size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
+        x += _column(size, b) * direction
+        residual -= _column(size, b) * image
+        seen = [*seen[1 - MOST_STEPS :], (direction, image, bend)]
+        rr = _products(residual, precondition(residual))
     if np.all(rr <= aim):
         return x
     raise _unfinished(rr, max_iter)
+
+
+def _bent_upwards(directions, bends):
+    """The error to raise where A is not positive definite along one of the directions."""
+    error, lowest = not_a_mode(), int(np.argmin(bends))
+    if bends[lowest] < 0.0:
+        error.direction = directions[lowest] / (-bends[lowest]) ** 0.5
+    return error
+
+
+def _ratio(above, below):
+    """Zero where ``below`` is not above zero."""
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)
 
 
 def _unfinished(squares, max_iter):

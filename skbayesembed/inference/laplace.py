@@ -54,9 +54,21 @@ _MOST_RESIDUAL, _LEAST_RESIDUAL = 0.1, 1e-3
 _FLAT = 1e-14
 
 
-def not_a_mode(where: str = "") -> np.linalg.LinAlgError:
+class NotAMode(np.linalg.LinAlgError):
+    """An indefinite Hessian.
+
+    Attributes
+    ----------
+    direction : ndarray or None
+        ``d`` with ``d' H d = -1``, H minus the Hessian; None where none is known.
+    """
+
+    direction: np.ndarray | None = None
+
+
+def not_a_mode(where: str = "") -> NotAMode:
     """The error to raise for an indefinite Hessian; ``where`` is added to its message."""
-    return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
+    return NotAMode(NOT_A_MODE.format(where=where))
 
 
 def check_reached(facts: Mapping[str, Any]) -> None:

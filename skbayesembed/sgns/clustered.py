@@ -25,11 +25,11 @@ import numpy as np
 from scipy import sparse
 
 from ..inference.threads import gathered
-from .clusters import Clusters, logits_of, nodes, subtract_scaled
+from .clusters import Clusters, logits_of, normal_logistic, subtract_scaled
 from .data import cut_rows, table_rows
-from .listed_kernels import listed_products, listed_table
+from .listed_kernels import listed_curvature, listed_products, listed_table
 from .model import SGNSModel
-from .residuals import EXPECTED, Products, Residuals
+from .residuals import EXPECTED, Products, Residuals, room_for_curvature
 from .surface import SGNSSurface
 
 # Share of the expected negative observations that pairs of rare words have; what a pair that was
@@ -45,24 +45,38 @@ _FLAT = 1e-9
 _BLOCKS = 8
 
 
-def frequent_words(pairs):
+def frequent_words(pairs, rare=None, most_work=None):
     """The most frequent words (ascending), all but the rare; None where clusters do not pay.
 
     Parameters
     ----------
     pairs : ProductPairs
+    rare : float, optional
+        Share of the expected negative observations that pairs of rare words have.
+    most_work : float, optional
+        As of `work_left`, at most.
     """
+    share = _RARE if rare is None else rare
+    most_work = _MOST_WORK if most_work is None else most_work
     order = pairs.by_frequency()
     left, right = (np.cumsum(factor[order]) for factor in pairs.factors)
-    rare = (1.0 - left / left[-1]) * (1.0 - right / right[-1])
-    n_frequent = 1 + int(np.argmax(rare <= _RARE))
-    work = 1.0 - (1.0 - n_frequent / len(order)) ** 2
-    if work > _MOST_WORK or rare[n_frequent - 1] == 0.0:
+    others = (1.0 - left / left[-1]) * (1.0 - right / right[-1])
+    n_frequent = 1 + int(np.argmax(others <= share))
+    if others[n_frequent - 1] == 0.0 or _work_of_frequent(pairs, n_frequent) > most_work:
         return None
-    listed = _n_seen(pairs, order[n_frequent:]) / pairs.n_pairs
-    if work + _LISTED * listed > _MOST_WORK:
-        return None
-    return np.sort(order[:n_frequent])
+    frequent = np.sort(order[:n_frequent])
+    return None if work_left(pairs, frequent) > most_work else frequent
+
+
+def work_left(pairs, frequent):
+    """Share of the whole table's time that is left where all other words are taken for rare."""
+    listed = _n_seen(pairs, np.delete(np.arange(pairs.n_words), frequent)) / pairs.n_pairs
+    return _work_of_frequent(pairs, len(frequent)) + _LISTED * listed
+
+
+def _work_of_frequent(pairs, n_frequent):
+    """The part of `work_left` that pairs with a frequent word have."""
+    return 1.0 - (1.0 - n_frequent / pairs.n_words) ** 2
 
 
 def _n_seen(pairs, words):
@@ -186,6 +200,11 @@ class ClusteredResiduals(Residuals):
             kind(x[self.rare], right, left, self._run),
         )
 
+    @property
+    def of_rare_contexts(self):
+        """`Clusters` of rare contexts, as of the last `gather`."""
+        return self._clusters[0]
+
     def correct(self, x, y):
         """Add to gradients from here on what those by clusters lack at ``x``, ``y``."""
         self.gather(x, y)
@@ -251,7 +270,8 @@ def _positives(counts, run):
     whole = _compressed(counts)
     cuts = cut_rows(np.diff(whole[0]) + 1.0, _BLOCKS)
     tables = {cut: listed_table(*table_rows(whole, *cut), counts.shape[1]) for cut in cuts}
-    return Products((_listed_residuals, _listed_slopes), lambda a, b: tables[a, b], cuts, run)
+    steps = _listed_residuals, _listed_slopes, _listed_curvature
+    return Products(steps, lambda a, b: tables[a, b], cuts, run)
 
 
 def _negatives(left, right, run):
@@ -314,6 +334,12 @@ def _listed(block, bends, x, y, z, u):
     return of_rows, of_columns, value
 
 
+def _listed_curvature(block, x, y, dx, dy, observed):
+    x, dx, gx, gy = room_for_curvature(block, x, dx, dy)
+    listed_curvature(block[2], observed, x, y, dx, dy, gx, gy)
+    return gx, gy
+
+
 def _selected(table, rows, columns):
     """Positive counts of rows and columns of a table of `ProductPairs`, and their factors."""
     indptr, indices, positive, left, right = table
@@ -346,7 +372,7 @@ class _Clusters(Clusters):
 
 def _residuals(n, of, x, out):
     mean, sd, turned = logits_of(x, of)
-    softplus, first, slope = _normal_logistic(mean, sd)
+    softplus, first, slope = normal_logistic(mean, sd)
     if of.with_z is not None:
         turned = x @ of.with_z
     out -= (n * first) @ of.mean_z
@@ -356,21 +382,4 @@ def _residuals(n, of, x, out):
 
 def _slopes(n, of, x, out):
     mean, sd, _ = logits_of(x, of)
-    out += (n * _normal_logistic(mean, sd)[2]) @ of.mean_z
-
-
-def _normal_logistic(mean, sd):
-    """E log(1 + e^T), E sigma(T) and E sigma'(T) for normal T."""
-    found = np.zeros((3, *mean.shape), mean.dtype)
-    for point, weight in nodes():
-        t = mean + point * sd
-        e = np.exp(-np.abs(t))
-        sigma = np.where(t >= 0.0, np.float32(1.0), e)
-        e += 1.0
-        sigma /= e
-        found[0] += weight * (np.maximum(t, 0.0) + np.log(e))
-        sigma *= weight
-        found[1] += sigma
-        found[2] += point * sigma
-    found[2] /= sd
-    return found
+    out += (n * normal_logistic(mean, sd)[2]) @ of.mean_z

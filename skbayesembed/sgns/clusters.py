@@ -45,14 +45,14 @@ class Clusters:
     """
 
     def __init__(self, vectors, own, factor, run):
-        self._run, self._own, self._factor = run, own, factor
+        self._run, self.own, self.factor = run, own, factor
         n_clusters = min(_CLUSTERS, len(np.unique(vectors, axis=0)))
         # the sums of threads would be added in the order in which they end
         with threadpool_limits(limits=1):
             means = KMeans(n_clusters, n_init=1, max_iter=_ITERATIONS, random_state=0)
             labels = means.fit_predict(vectors)
         members = (np.flatnonzero(labels == c) for c in range(n_clusters))
-        self._members = [m for m in members if factor[m].sum() > 0.0]
+        self.members = [m for m in members if factor[m].sum() > 0.0]
 
     def over_rows(self, function, y, z, *rows: Any) -> list:
         """``function(n, moments, *rows)`` for runs of rows: list of what is returned, in order.
@@ -69,18 +69,22 @@ class Clusters:
         *rows : ndarray of shape (n_words, n)
             Of those who see.
         """
-        found = gathered(self._run, self._moments, ((m, y, z) for m in self._members))
-        of = Moments(*(np.stack(values) for values in zip(*found, strict=True)))
+        of = self.moments(y, z)
 
         def call(i):
             some = slice(i, i + _ROWS)
-            n = self._own[some][:, None] * of.weight
+            n = self.own[some][:, None] * of.weight
             return function(n, of, *(array[some] for array in rows))
 
-        return gathered(self._run, call, ((i,) for i in range(0, self._own.size, _ROWS)))
+        return gathered(self._run, call, ((i,) for i in range(0, self.own.size, _ROWS)))
+
+    def moments(self, y, z):
+        """`Moments` of all clusters, as of `over_rows`."""
+        found = gathered(self._run, self._moments, ((m, y, z) for m in self.members))
+        return Moments(*(np.stack(values) for values in zip(*found, strict=True)))
 
     def _moments(self, members, y, z):
-        weights = self._factor[members]
+        weights = self.factor[members]
         total = weights.sum()
         mean = weights @ y[members] / total
         apart = y[members] - mean
@@ -122,3 +126,20 @@ def subtract_scaled(out, turned, scales):
     for one, scale in zip(turned, scales.T, strict=True):
         one *= scale[:, None]
         out -= one
+
+
+def normal_logistic(mean, sd):
+    """E log(1 + e^T), E sigma(T) and E sigma'(T) for normal T."""
+    found = np.zeros((3, *mean.shape), mean.dtype)
+    for point, weight in nodes():
+        t = mean + point * sd
+        e = np.exp(-np.abs(t))
+        sigma = np.where(t >= 0.0, np.float32(1.0), e)
+        e += 1.0
+        sigma /= e
+        found[0] += weight * (np.maximum(t, 0.0) + np.log(e))
+        sigma *= weight
+        found[1] += sigma
+        found[2] += point * sigma
+    found[2] /= sd
+    return found

@@ -75,3 +75,42 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
                         ru[v, j] += r * u[w, j]
             a = b
     return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def listed_curvature(table, observed, x, y, dx, dy, gx, gy):
+    """`expected_kernels.curvature_products_expected` of the rows ``x`` and ``dx`` of a table."""
+    indptr, indices, counts = table
+    n_rows, k = x.shape
+    slopes, pulls = np.empty(MOST, x.dtype), np.empty(MOST, x.dtype)
+    gx[:] = 0.0
+    gy[:] = 0.0
+    for base in range(0, indptr.size - 1, n_rows):
+        a = 0
+        while a < n_rows:
+            b = end_of_batch(indptr, base, a, n_rows)
+            first, last = indptr[base + a], indptr[base + b]
+            s, r, n = slopes[: last - first], pulls[: last - first], counts[first:last]
+            for w in range(a, b):
+                for i in range(indptr[base + w], indptr[base + w + 1]):
+                    v, t = indices[i], np.float32(0.0)
+                    for j in range(k):
+                        t += x[w, j] * y[v, j]
+                    s[i - first] = t
+                    r[i - first] = t
+            slopes32(s, n)
+            positive_residuals32(r, n)
+            if not observed:
+                r[:] = 0.0
+            for d in range(dx.shape[0]):
+                for w in range(a, b):
+                    for i in range(indptr[base + w], indptr[base + w + 1]):
+                        v, t = indices[i], np.float32(0.0)
+                        for j in range(k):
+                            t += x[w, j] * dy[d, v, j] + dx[d, w, j] * y[v, j]
+                        t *= s[i - first]
+                        e = r[i - first]
+                        for j in range(k):
+                            gx[d, w, j] += t * y[v, j] - e * dy[d, v, j]
+                            gy[d, v, j] += t * x[w, j] - e * dx[d, w, j]
+            a = b

@@ -104,6 +104,11 @@ class Preconditioner:
         scale = scale[0] + scale[1].T + residual
         self._factors = self._cast(_factors(values[:, None] / gamma, scale, self._flattest))
 
+    @property
+    def exchanges(self):
+        """How far words of both sides go along exchanges, two (n_words, n), as of `refresh`."""
+        return [w * soft for w, soft in zip(self._whitened, self._soft, strict=True)]
+
     def _blocks(self, vectors, turned):
         """Sums of the slopes of each word, and the diagonals of its block, for both sides."""
         ones = np.ones((vectors.shape[1], 1), np.float32)
@@ -128,6 +133,7 @@ class Preconditioner:
             basis, _ = np.linalg.qr(before * self._residuals.times(*vectors, after * self._right))
             image = after * self._residuals.transposed(*vectors, before * basis)
             self._right, values, core = np.linalg.svd(image, full_matrices=False)
+        self._whitened = before, after
         return basis @ core.T, values
 
     def multiply(self, x):

@@ -14,7 +14,11 @@ from .density_kernels import (
     slope_products_dense,
     slope_products_sparse,
 )
-from .expected_kernels import residual_products_expected, slope_products_expected
+from .expected_kernels import (
+    curvature_products_expected,
+    residual_products_expected,
+    slope_products_expected,
+)
 
 
 class Products:
@@ -22,7 +26,7 @@ class Products:
 
     Parameters
     ----------
-    steps : tuple of two callable
+    steps : tuple of callable
         `EXPECTED`, or what else suits the table.
     part : callable
         ``part(a, b)`` is the table of rows ``a:b``.
@@ -50,6 +54,16 @@ class Products:
         """``S z`` in ``sz`` and ``S' u`` in ``su``."""
         found = over(self._run, self._steps[1], self.held, (x, y, z, u))
         joined(found, sz, su, self._run)
+
+    def curvature(self, x, y, dx, dy, observed, gx, gy):
+        """Minus the Hessian of the log likelihood times m directions, in ``gx`` and ``gy``.
+
+        ``dx`` and ``gx`` are (m, n_rows, K), ``dy`` and ``gy`` (m, n_columns, K), all float32;
+        where it is not ``observed``, residuals are taken for zero. Not of `SPARSE`.
+        """
+        found = over(self._run, self._steps[2], self.held, (x, y, dx, dy, observed))
+        for i, both in enumerate(zip(gx, gy, strict=True)):
+            joined([(rows[i], columns[i], 0.0) for rows, columns in found], *both, self._run)
 
 
 class Residuals:
@@ -168,6 +182,19 @@ def _expected_slopes(block, x, y, z, u):
     return sz, su, 0.0
 
 
+def room_for_curvature(block, x, dx, dy):
+    """Rows of ``x`` and ``dx`` of a block, and room for its results."""
+    a, b, _ = block
+    mine = np.ascontiguousarray(dx[:, a:b])
+    return x[a:b], mine, np.empty_like(mine), np.empty(dy.shape, dy.dtype)
+
+
+def _expected_curvature(block, x, y, dx, dy, observed):
+    x, dx, gx, gy = room_for_curvature(block, x, dx, dy)
+    curvature_products_expected(0, len(x), block[2], x, y, dx, dy, observed, gx, gy)
+    return gx, gy
+
+
 # Steps of tables of all pairs whose negative counts are a product, and of lists of pairs.
-EXPECTED = _expected_products, _expected_slopes
+EXPECTED = _expected_products, _expected_slopes, _expected_curvature
 SPARSE = _sparse_products, _sparse_slopes

@@ -37,7 +37,7 @@ def search_start(model, rng, run, **limits):
     **limits
         ``tol`` and ``max_iter`` of `find_mode`, for each search.
     """
-    if not _separable(model):
+    if not separable(model):
         return spectral_start(model, rng, run)
     n_frequent = int(_SHARE * model.n_words)
     frequent = np.sort(model.pairs.by_frequency()[:n_frequent])
@@ -61,11 +61,11 @@ def searched(model, near=False):
     near : bool, default=False
         Whether searches start near the mode.
     """
-    frequent = frequent_words(model.pairs) if _separable(model) else None
+    frequent = frequent_words(model.pairs) if separable(model) else None
     return model if frequent is None else ClusteredModel(model, frequent, near)
 
 
-def _separable(model):
+def separable(model):
     """Whether words are many, and the prior holds no two of them together."""
     plain = model.prior.rotates and model.prior.learned is None and not model.prior.coupled
     products = isinstance(model.pairs, ProductPairs)

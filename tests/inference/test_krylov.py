@@ -11,9 +11,10 @@ from skbayesembed.inference.krylov import (
     Refined,
     block_conjugate_gradients,
     conjugate_gradients,
+    flexible_gradients,
     inverse_root,
 )
-from skbayesembed.inference.laplace import CholeskyRoot
+from skbayesembed.inference.laplace import CholeskyRoot, NotAMode
 
 
 def spd(size, seed, low=0.05):
@@ -55,6 +56,67 @@ def test_inverse_root_estimates_its_error(tol):
     error = np.linalg.norm(x - expected, axis=1)
     assert np.all(error < 4 * tol * np.linalg.norm(expected, axis=1))
     assert all(f["products"] < 300 for f in facts)
+
+
+def near(matrix, noise, seed):
+    """``solve`` of `flexible_gradients` by another matrix each time."""
+    rng = np.random.default_rng(seed)
+
+    def solve(rows, _):
+        off = rng.standard_normal(matrix.shape) * noise / len(matrix) ** 0.5
+        return rows @ (np.linalg.inv(matrix) + off)
+
+    return solve
+
+
+def test_flexible_gradients_with_solutions_that_are_rough():
+    matrix = spd(80, 7)
+    b = np.random.default_rng(8).standard_normal((3, 80))
+    b[1] = 0.0
+    calls = []
+
+    def product(rows):
+        calls.append(1)
+        return rows @ matrix
+
+    given = {"solve": near(matrix, 0.3, 9), "precondition": np.copy, "tol": 1e-8}
+    found = flexible_gradients(product, b, max_iter=50, **given)
+    assert_allclose(found, b @ np.linalg.inv(matrix), atol=1e-6)
+    assert len(calls) < 30
+    with pytest.raises(RuntimeError, match="after 3 products"):
+        flexible_gradients(product, b, max_iter=3, **given)
+
+
+def test_flexible_gradients_need_a_positive_definite_matrix():
+    matrix = spd(20, 10) - 0.5 * np.eye(20)
+    b = np.random.default_rng(11).standard_normal((2, 20))
+    with pytest.raises(NotAMode) as caught:
+        flexible_gradients(
+            lambda rows: rows @ matrix,
+            b,
+            solve=lambda rows, _: rows,
+            precondition=np.copy,
+            tol=1e-8,
+            max_iter=50,
+        )
+    direction = caught.value.direction
+    assert direction @ matrix @ direction == pytest.approx(-1.0)
+
+
+def test_rough_conjugate_gradients_return_what_they_have():
+    """Where the matrix is not positive definite, and after as many products as there may be."""
+    matrix, b = spd(20, 12), np.random.default_rng(13).standard_normal((2, 20))
+    few = conjugate_gradients(lambda x: x @ matrix, b, tol=1e-9, max_iter=4, rough=True)
+    errors = [np.linalg.norm(x @ matrix - b) for x in (few, 0.0 * few)]
+    assert errors[0] < errors[1]
+    bent = matrix - 0.5 * np.eye(20)
+    found = conjugate_gradients(lambda x: x @ bent, b, tol=1e-9, max_iter=90, rough=True)
+    assert np.all(np.isfinite(found))
+    # even where it is negative definite, a direction is found
+    found = conjugate_gradients(lambda x: -x @ matrix, b, tol=1e-9, max_iter=90, rough=True)
+    assert_allclose(found, b)
+    with pytest.raises(np.linalg.LinAlgError):
+        conjugate_gradients(lambda x: x @ bent, b, tol=1e-9, max_iter=90)
 
 
 def test_rows_in_step_are_as_one_by_one():

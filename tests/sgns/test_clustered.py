@@ -110,7 +110,7 @@ def by_definition(pairs, frequent, clusters, x, y):
     z = np.linspace(-8.0, 8.0, 801)
     density = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
     left, right = left[rare], right[rare]
-    for context in clusters._members:
+    for context in clusters.members:
         among = t[np.ix_(rare, rare[context])]
         share = right[context] / right[context].sum()
         mean = (among @ share)[:, None]

@@ -146,7 +146,7 @@ def test_formulas(residuals, monkeypatch):
     left, right = residuals._factors
     t = x.mean.astype(float) @ y.mean.T.astype(float)
     expected, total = np.zeros((rare.size, 3 * K)), 0.0
-    for members in of_contexts._members:
+    for members in of_contexts.members:
         share = right[members] / right[members].sum()
         n = left[:, None] * right[members]
         mean = (t[:, members] @ share)[:, None]

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 
 from skbayesembed.sgns import listed_kernels
-from skbayesembed.sgns.listed_kernels import listed_products, listed_table
+from skbayesembed.sgns.listed_kernels import listed_curvature, listed_products, listed_table
 
 ROWS, COLUMNS, K = 40, 300, 5
 
@@ -49,3 +49,22 @@ def test_runs_with_more_entries_than_are_gone_through_at_once():
     weights = expit(-(x @ y.T))
     np.testing.assert_allclose(rz, weights @ y, rtol=1e-4, atol=1e-3)
     np.testing.assert_allclose(ru, weights.T @ x, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("run", [64, 512])
+def test_products_with_the_curvature(counts, run, observed, monkeypatch):
+    monkeypatch.setattr(listed_kernels, "RUN", run)
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal((n, K)).astype(np.float32) for n in (ROWS, COLUMNS))
+    dx, dy = (rng.standard_normal((2, n, K)).astype(np.float32) for n in (ROWS, COLUMNS))
+    table = listed_table(counts.indptr, counts.indices, counts.data, COLUMNS)
+    gx, gy = np.full_like(dx, 9.0), np.full_like(dy, 9.0)
+    listed_curvature(table, observed, x, y, dx, dy, gx, gy)
+    n, t = counts.toarray(), x @ y.T
+    slopes, pulls = n * expit(t) * expit(-t), observed * n * expit(-t)
+    for i in range(2):
+        moved = slopes * (x @ dy[i].T + dx[i] @ y.T)
+        # sums of some hundred numbers in single precision
+        np.testing.assert_allclose(gx[i], moved @ y - pulls @ dy[i], rtol=1e-4, atol=3e-4)
+        np.testing.assert_allclose(gy[i], moved.T @ x - pulls.T @ dx[i], rtol=1e-4, atol=3e-4)

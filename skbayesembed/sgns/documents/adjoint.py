@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.krylov import inverse_root
+from ...inference.laplace import NotAMode
 from ..balance import along_transposed
 from ..questions.operands import turned
 from .deviations import FEWEST_UNITS, own_deviations, own_normals, prior_pull
@@ -52,6 +53,9 @@ class AskedDeviations:
         Answers whose systems are solved in step.
     note_number : callable
         Told how many answers a question has before they are worked out.
+    go_on : callable
+        ``go_on(direction)``: ``vectors``, ``mode`` and ``maps`` of a higher point, where along the
+        direction the density bends upwards.
 
     Attributes
     ----------
@@ -65,31 +69,48 @@ class AskedDeviations:
 
     def __init__(
         self, vectors, mode, maps, balance, *, solve, influences, information, prior, n_units,
-        seeds, together, n_sampling, note_number,
+        seeds, together, n_sampling, note_number, go_on,
     ):  # fmt: skip
         self.vectors, self.n_units, self.n_sampling = vectors, n_units, n_sampling
         self._mode, self._maps, self._balance = mode, maps, balance
         self._solve, self._influences, self._information = solve, influences, information
         self._prior, self._together = prior, together
         self._prior_seed, self.seed = seeds
-        self._note_number = note_number
+        self._note_number, self._go_on = note_number, go_on
         # derivatives of the answers so far, by their gradients
         self._known = {}
 
-    def changes(self, question, pulls):
+    def changes(self, question, gradient):
         """Derivatives of answers along deviations, and the effective units each rests on.
 
         Parameters
         ----------
         question : Question
-        pulls : ndarray of shape (n, r, n_components)
-            Gradients of the answers by the operands that they take.
+        gradient : callable
+            Gradients of the answers by the operands that they take, at ``vectors`` as they are
+            then, (n, r, n_components).
 
         Returns
         -------
         shared : ndarray of shape (n_sampling + 65, n)
         fewest : ndarray of shape (n,)
+        pulls : ndarray of shape (n, r, n_components)
+            The gradients.
         """
+        while True:
+            pulls = gradient()
+            try:
+                shared = self._changes(question, pulls)
+            except NotAMode as error:
+                direction = error.direction
+            else:
+                fewest = self._fewest(question.operands)[question.index].min(axis=1)
+                return shared, fewest, pulls
+            # by now the error has let go of what was worked with
+            self.vectors, self._mode, self._maps = self._go_on(direction)
+            self._known.clear()
+
+    def _changes(self, question, pulls):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
         keys = [_key_of(gradient) for gradient in places]
         new = {key: gradient for key, gradient in zip(keys, places, strict=True)}
@@ -99,8 +120,7 @@ class AskedDeviations:
             part = new[a : a + self._together]
             columns = self._along(self._by_mode([gradient for _, gradient in part])).T
             self._known.update(zip((key for key, _ in part), columns, strict=True))
-        shared = np.stack([self._known[key] for key in keys], axis=1)
-        return shared, self._fewest(question.operands)[question.index].min(axis=1)
+        return np.stack([self._known[key] for key in keys], axis=1)
 
     def _by_place(self, question, i, pulls):
         """Gradient of an answer by vectors as they are read: sides, places and rows, a list."""

@@ -132,12 +132,18 @@ def change_of(deviations, question, draws=None):
         As of `about`.
     """
     operands, k = question.operands, deviations.vectors.shape[-1]
-    at = values(operands, lambda side, places: deviations.vectors[side][places], (k,))
-    pulls = question.gradient(at, draws)
+
+    def where():
+        return values(operands, lambda side, places: deviations.vectors[side][places], (k,))
+
     if deviations.by_answer:
         # without second order, whose turns of a cosine would take a system for each component
-        shared, fewest = deviations.changes(question, pulls)
+        shared, fewest, pulls = deviations.changes(
+            question, lambda: question.gradient(where(), draws)
+        )
         return Change(shared, _own(deviations, question, pulls), fewest)
+    at = where()
+    pulls = question.gradient(at, draws)
     moved, n_units = _moved_operands(deviations, operands)
     end = None
     if question.bends:

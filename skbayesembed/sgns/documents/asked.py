@@ -24,7 +24,7 @@ from .deviations import LARGEST, numbers_of
 from .footprint import check_room, check_room_by_answer, goes_by_answer, keeps_tables, n_places
 from .possible import why_not
 from .response import number_of_splits
-from .systems import seconds_of_product
+from .systems import rough_share, seconds_of_product
 
 # Products that a system takes, with all that is done beside them; those of Newton's method; and
 # iterations of the search for the mode of half of the units. Inaugural addresses and State of the
@@ -32,8 +32,10 @@ from .systems import seconds_of_product
 _OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
 # What a system of the prior takes of one of units: its Hessian is nowhere nearly singular.
 _OF_THE_PRIOR = 0.5
-# Products that answers by themselves take, those that all of them share and those of each.
+# Products that answers by themselves take, those that all of them share and those of each; and
+# where rare words meet by clusters, exact ones and those by clusters.
 _SHARED, _OF_AN_ANSWER = 40.0, 100.0
+_SHARED_CLUSTERED, _EXACT, _ROUGH = 20.0, 16.0, 160.0
 # Directions that are timed together, fewer in the largest models, their size, and the share of
 # documents that are counted.
 _ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05
@@ -82,8 +84,11 @@ def seconds_by_answer(
     """
     with OneBlasThread():
         product = seconds_of_product(model, clock)
-    one_pass = seconds_of_pass(pairs, clock)
-    return _SHARED * product + one_pass, _OF_AN_ANSWER * product + one_pass
+    one_pass, share = seconds_of_pass(pairs, clock), rough_share(model)
+    shared, each = _SHARED, _OF_AN_ANSWER
+    if share is not None:
+        shared, each = _SHARED_CLUSTERED, _EXACT + _ROUGH * share
+    return shared * product + one_pass, each * product + one_pass
 
 
 def seconds_of_deviations(

@@ -12,6 +12,7 @@ from ...common.compiling import working_time
 from ...common.trial import duration, say_line
 from ...common.warnings import note_user
 from ...inference.chains import Workers
+from ...inference.laplace import NotAMode
 from ...inference.mode import find_mode_only
 from ...inference.threads import OneBlasThread
 from ..balance import balancing, nearest_rotation
@@ -24,12 +25,15 @@ from .asked import seconds_by_answer
 from .footprint import check_room_by_answer, together_by_answer
 from .sampling import Mode, Sampling
 from .scores import effective_units
-from .systems import TOL, Systems
+from .systems import TOL, systems_at
 
 # The search for the mode from the solver's vectors. Of two cosines the softer one has a standard
 # deviation within 3 % of that at the very mode, the other within 1 % (1,500 words, 30 components);
 # ten times as large a tolerance leaves 9 %.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-7
+# Where it ended at a saddle, it goes on so many standard deviations (by the size of the curvature)
+# along a direction that leads up, to a smaller tolerance, some times.
+_FAR, _CLOSER, _MOST_MOVES = 1.0, 0.05, 3
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.
@@ -48,6 +52,8 @@ class SamplingByAnswer(Sampling):
 
     by_answer = True
     response, response_error = 1.0, np.nan
+    # searches that went on from a saddle
+    _moved = 0
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -74,20 +80,50 @@ class SamplingByAnswer(Sampling):
         """The mode and the linear systems there; third are the influences of units."""
         influences, model = self._influences, self._build()[0]
         self._announce(model)
-        threads = Workers(effective_n_jobs(self.n_jobs))
+        run = Workers(effective_n_jobs(self.n_jobs))
+        return *self._near(model, model.pack(self._arrays), _SEARCH_TOL, run), influences
+
+    def _near(self, model, theta, tol, threads):
+        """The `Mode` that a search from flat parameters ends at, and its `Systems`."""
         with self._awaited.search(1, "mode"), threads as run:
-            theta = find_mode_only(
-                searched(model, near=True),
-                model.pack(self._arrays),
-                max_iter=_SEARCH_ITERATIONS,
-                tol=_SEARCH_TOL,
-                run=run,
-            )
+            near = searched(model, near=True)
+            theta = find_mode_only(near, theta, max_iter=_SEARCH_ITERATIONS, tol=tol, run=run)
+            del near  # and its tables
             found = np.stack([model.unpack(theta)[name] for name in NAMES])
             vectors, _, orbit, rank = canonical_frame(model, found)
-            systems = Systems(model, vectors, orbit, run)
+            systems = systems_at(model, vectors, orbit, run)
         held = model.prior.n_components - model.prior.free_components.size
-        return Mode(vectors, orbit, rank + held), systems, influences
+        return Mode(vectors, orbit, rank + held), systems
+
+    @OneBlasThread()
+    def _go_on(self, direction):
+        """Search on where the density bends upwards: what the search ended at was no mode.
+
+        Returns what `AskedDeviations` take of a mode.
+        """
+        mode, systems, influences = self._at_mode
+        model, run = systems.model, systems.run
+        self._moved += 1
+        say = say_line if self.verbose else note_user
+        say(
+            f"{_NAME}: the search for the mode had ended at a saddle, and goes on to a higher "
+            "point. Answers before this one were worked out at the saddle: ask them again."
+        )
+        start = mode.vectors + _FAR * direction.reshape(mode.vectors.shape)
+        theta, tol = model.pack(dict(zip(NAMES, start, strict=True))), _CLOSER * _SEARCH_TOL
+        del self._at_mode, mode, systems  # and their tables
+        self.__dict__.pop("_hessian", None)
+        self._at_mode = *self._near(model, theta, tol, run), influences
+        return self._form()
+
+    def _form(self):
+        """Vectors of the mode as they are read, as systems have them, and maps between them."""
+        vectors, reference = self._at_mode[0].vectors, [self._arrays[name] for name in NAMES]
+        if self._balance:
+            maps = balancing(vectors, reference)
+        else:
+            maps = [nearest_rotation(vectors, reference)] * 2
+        return np.stack([x @ m for x, m in zip(vectors, maps, strict=True)]), vectors, maps
 
     def _announce(self, model):
         with working_time() as clock:
@@ -114,40 +150,35 @@ class SamplingByAnswer(Sampling):
     @OneBlasThread()
     def deviations(self):
         """The `AskedDeviations`."""
-        mode, systems, influences = self._at_mode
-        reference = [self._arrays[name] for name in NAMES]
-        if self._balance:
-            maps = balancing(mode.vectors, reference)
-        else:
-            maps = [nearest_rotation(mode.vectors, reference)] * 2
-        vectors = np.stack([x @ m for x, m in zip(mode.vectors, maps, strict=True)])
+        _ = self._at_mode
         _, _, of_prior, draws, _ = self._seeds()
         return AskedDeviations(
-            vectors,
-            mode.vectors,
-            maps,
+            *self._form(),
             self._balance,
-            solve=lambda gradients, observed: self._solved(
-                systems, mode.orbit.project(gradients), observed
-            ),
-            influences=lambda z: self._along(influences, mode.vectors, z),
+            solve=self._solved,
+            influences=self._along,
             information=self._information,
-            prior=systems.model.prior,
+            prior=self._at_mode[1].model.prior,
             n_units=self.n_units,
             seeds=(of_prior, draws),
             together=self._room,
             n_sampling=self._number,
             note_number=self.note_number,
+            go_on=self._go_on,
         )
 
-    def _solved(self, systems, gradients, observed):
+    def _solved(self, gradients, observed):
         """Solutions of linear systems, with lines on how far they are.
 
         Raises
         ------
+        NotAMode
+            If the search ended at a saddle, from where it can go on.
         numpy.linalg.LinAlgError
-            If the search ended at no mode.
+            If it ended at no mode.
         """
+        mode, systems, _ = self._at_mode
+        gradients = mode.orbit.project(gradients)
         begun, first = time.monotonic(), systems.products
         told = begun
 
@@ -157,22 +188,27 @@ class SamplingByAnswer(Sampling):
             if now - told < _BETWEEN or not (self.verbose or now - begun > _LONG):
                 return
             told, n = now, systems.products - first
-            text = f"{_NAME}: {n} products of some 50, for {len(gradients)}, {now - begun:.0f} s"
+            text = f"{_NAME}: {n} products of some {systems.usual}"
+            text += f", for {len(gradients)}, {now - begun:.0f} s"
             say_line(text) if self.verbose else note_user(text)
 
-        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
-            systems.run = run
+        systems.run.n_threads = effective_n_jobs(self.n_jobs)
+        with OneBlasThread(), systems.run:
             try:
                 return systems.solve(gradients, TOL, tell, observed)
             except (np.linalg.LinAlgError, RuntimeError) as error:
+                known = isinstance(error, NotAMode) and error.direction is not None
+                if observed and known and self._moved < _MOST_MOVES:
+                    raise
                 raise np.linalg.LinAlgError(
                     f"There is no interval by units of this answer: {error} Or take the model's, "
                     "set_params(uncertainty='model')."
                 ) from error
 
-    def _along(self, influences, vectors, directions):
+    def _along(self, directions):
+        mode, _, influences = self._at_mode
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
-            return influences.along(vectors, directions, run)
+            return influences.along(mode.vectors, directions, run)
 
     def _information(self, side, word):
         """Information of a word's pairs at the mode."""

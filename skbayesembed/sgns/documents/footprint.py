@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.memory import allowed_memory, check_memory
-from ...inference.krylov import STEPS_KEPT
+from ...inference.krylov import MOST_STEPS, STEPS_KEPT
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST
@@ -83,13 +83,17 @@ def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) 
     """Most bytes at once of ``m`` answers by themselves, and of what they are worked out with."""
     side = n_words * k
     # the mode, as it is read and as it was, in double precision, and the orbit's and the
-    # preconditioner's; in the search, steps and gradients that it remembers
-    vectors = 2 * side * (4 * 8 + 8 * 4) + 2 * side * 20 * 4
+    # preconditioner's
+    vectors = 2 * side * (4 * 8 + 8 * 4)
     # counts of all pairs in double and single precision; two tables of units, while they are made
-    counts = 40 * n_pairs + 64 * n_entries
-    # directions, residuals and images, and sums over columns of each run of rows
+    counts = 48 * n_pairs + 64 * n_entries
+    # steps and gradients that the search remembers
+    search = 2 * side * 20 * 4
+    # directions, residuals and images, and sums over columns of each run of rows; what residuals
+    # by clusters lack; directions and images of the steps before
     systems = 2 * side * m * (8 * 4 + 2 * 8) + 8 * 4 * side * (m + 1)
-    return vectors + counts + systems
+    systems += 34 * side + 2 * side * m * 8 * MOST_STEPS
+    return vectors + counts + max(search, systems)
 
 
 def keeps_tables(n_words: int, given: bool) -> bool:

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.krylov import conjugate_gradients
-from ...inference.threads import gathered, serial
-from ..data import ProductPairs, cut_rows, table_rows
+from ...inference.krylov import conjugate_gradients, flexible_gradients
+from ...inference.threads import serial
+from ..clustered import ClusteredResiduals, frequent_words, work_left
+from ..clustered_curvature import ClusteredCurvature
+from ..data import ProductPairs, table_rows
 from ..expected_kernels import curvature_products_expected
 from ..laplace.hessian import Hessian
 from ..preconditioner import Preconditioner
 from ..residuals import Residuals
+from ..starting import separable
 
 # Least curvature along exchanges that is told from none, relative to that of the words, and rounds
 # of subspace iteration for the exchanges. With .1 and 2, as the search has it, half as many
@@ -30,8 +33,13 @@ _FLATTEST, _ROUNDS = 0.01, 6
 # leaves them up to 40 % too small.
 TOL = 2e-3
 _MOST_PRODUCTS = 1000
-# Runs of rows that products are made of; each has sums over all columns.
-_RUNS = 8
+# Share of the expected negative observations that meet by clusters, and of the time of a product
+# that products by clusters may take. Residual that these systems leave, and what they leave at the
+# end of what may be left.
+_RARE, _MOST_WORK = 0.2, 0.5
+_ROUGH, _NEARLY = 0.3, 0.5
+# What clusters take of a product, times words by components.
+_BY_CLUSTERS = 12.0
 # Rows of a product that is timed.
 _TIMED_ROWS = 512
 
@@ -57,27 +65,25 @@ class Systems:
         As given; may be set to another.
     products : int
         Products with H so far, each with all right-hand sides that were solved for together.
+    usual : int
+        Products that a system usually takes.
     """
 
+    usual = 50
+
     def __init__(self, model, vectors, orbit, run=serial):
-        self.model, self._orbit, self.run = model, orbit, run
+        self.model, self._orbit, self.run, self.products = model, orbit, run, 0
+        self._prepare(vectors)
+
+    def _prepare(self, vectors):
+        model, run = self.model, self.run
         self._x = vectors.astype(np.float32)
-        self._hessian = None
-        if isinstance(model.pairs, ProductPairs):
-            self._table = model.pairs.table(np.float32)
-            self._cuts = cut_rows(model.pairs.row_work(0), _RUNS)
-        else:
+        residuals = Residuals(model.pairs, run)
+        self._pairs, self._hessian = residuals.products, None
+        if not isinstance(model.pairs, ProductPairs):
             self._hessian = Hessian(model, vectors, run=run).single(run)
             self._expected = self._hessian.expected()
-        residuals = Residuals(model.pairs, run)
-        gradient = np.empty_like(self._x)
-        residuals.gradient(*self._x, gradient)
-        for side in (0, 1):
-            model.prior.add_gradient(side, self._x[side], gradient[side])
-        options = {"flattest": _FLATTEST, "rounds": _ROUNDS}
-        self._preconditioner = Preconditioner(model.prior, residuals, np.float32, **options)
-        self._preconditioner.refresh(self._x, gradient)
-        self.products = 0
+        self._preconditioner = _preconditioner(model.prior, residuals, self._x)
 
     def solve(self, gradients, tol=TOL, told=None, observed=True):
         """``H^+`` times gradients (m, 2, n_words, K), float32 and at right angles to the orbit.
@@ -112,14 +118,13 @@ class Systems:
             # only the observed one is null along the orbit
             return (self._projected(out) if observed else out).reshape(rows.shape)
 
-        found = conjugate_gradients(
-            product,
-            np.ascontiguousarray(gradients, dtype=np.float32).reshape(len(gradients), -1),
-            tol=tol,
-            max_iter=_MOST_PRODUCTS,
-            precondition=precondition,
-        ).reshape(shape)
-        return self._projected(found)
+        rows = np.ascontiguousarray(gradients, dtype=np.float32).reshape(len(gradients), -1)
+        found = self._found(rows, product, precondition, tol, observed)
+        return self._projected(found.reshape(shape))
+
+    def _found(self, rows, product, precondition, tol, observed):
+        limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}
+        return conjugate_gradients(product, rows, precondition=precondition, **limits)
 
     def product(self, directions, observed=True):
         """H times directions (m, 2, n_words, K), in float32; or the Hessian that is expected."""
@@ -128,19 +133,8 @@ class Systems:
             hessian.run = self.run
             return hessian.product(directions)
         dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
-        out = np.zeros_like(directions)
-
-        def rows(start, stop):
-            made = np.empty((len(dx), stop - start, dx.shape[2]), dx.dtype), np.empty_like(dy)
-            table = table_rows(self._table, start, stop)
-            given = self._x[0][start:stop], self._x[1], np.ascontiguousarray(dx[:, start:stop]), dy
-            curvature_products_expected(0, stop - start, table, *given, observed, *made)
-            return made
-
-        found = gathered(self.run, rows, self._cuts)
-        for (start, stop), (of_rows, of_columns) in zip(self._cuts, found, strict=True):
-            out[:, 0, start:stop] = of_rows
-            out[:, 1] += of_columns
+        out = np.empty_like(directions)
+        self._pairs.curvature(*self._x, dx, dy, observed, out[:, 0], out[:, 1])
         for image, direction in zip(out, directions, strict=True):
             for side in (0, 1):
                 image[side] += self.model.prior.apply(side, direction[side])
@@ -157,6 +151,97 @@ class Systems:
         for row in rows:
             self._orbit.project(row)
         return rows
+
+
+class ClusteredSystems(Systems):
+    """As `Systems`, with directions from systems by clusters, products with which take far less.
+
+    Parameters
+    ----------
+    frequent : ndarray of int
+        Words that are not rare, ascending.
+
+    Attributes
+    ----------
+    rough_products : int
+        Products by clusters so far.
+    """
+
+    usual = 10
+
+    def __init__(self, model, vectors, orbit, frequent, run=serial):
+        self.rough_products, self._frequent = 0, frequent
+        super().__init__(model, vectors, orbit, run)
+
+    def _prepare(self, vectors):
+        residuals = ClusteredResiduals(self.model.pairs, self._frequent, self.run)
+        self._order = residuals.order
+        self._x = np.ascontiguousarray(vectors[:, self._order], np.float32)
+        residuals.correct(*self._x)
+        prior = self.model.prior
+        self._preconditioner = _preconditioner(prior, residuals, self._x)
+        given = residuals, self._x, prior.tau, self._preconditioner.exchanges
+        self._curvature = ClusteredCurvature(*given, self.run)
+
+    def _found(self, rows, product, precondition, tol, observed):
+        shape = len(rows), *self._x.shape
+
+        def rough(rows):
+            self.rough_products += 1
+            return self._product(rows.reshape(shape), observed, False).reshape(rows.shape)
+
+        def solve(rows, left):
+            limits = {"tol": max(_ROUGH, _NEARLY / left.max()), "max_iter": _MOST_PRODUCTS}
+            return conjugate_gradients(rough, rows, precondition=precondition, rough=True, **limits)
+
+        limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}
+        return flexible_gradients(product, rows, solve=solve, precondition=precondition, **limits)
+
+    def product(self, directions, observed=True):
+        """As of `Systems`."""
+        return self._product(directions, observed, True)
+
+    def _product(self, directions, observed, exact):
+        out = np.empty_like(directions)
+        given = np.take(directions, self._order, axis=2)
+        out[:, :, self._order] = self._curvature.product(given, observed, exact)
+        return out
+
+    def _precondition(self, rows):
+        out = np.empty_like(rows)
+        out[:, :, self._order] = super()._precondition(np.take(rows, self._order, axis=2))
+        return out
+
+
+def systems_at(model, vectors, orbit, run):
+    """`Systems`, with clusters where these pay."""
+    frequent = _frequent(model)
+    if frequent is None:
+        return Systems(model, vectors, orbit, run)
+    return ClusteredSystems(model, vectors, orbit, frequent, run)
+
+
+def _frequent(model):
+    return frequent_words(model.pairs, _RARE, _MOST_WORK) if separable(model) else None
+
+
+def _preconditioner(prior, residuals, x):
+    gradient = np.empty_like(x)
+    residuals.gradient(*x, gradient)
+    for side in (0, 1):
+        prior.add_gradient(side, x[side], gradient[side])
+    options = {"flattest": _FLATTEST, "rounds": _ROUNDS}
+    made = Preconditioner(prior, residuals, np.float32, **options)
+    made.refresh(x, gradient)
+    return made
+
+
+def rough_share(model):
+    """What a product by clusters takes of one without; None where there are no clusters."""
+    frequent = _frequent(model)
+    if frequent is None:
+        return None
+    return work_left(model.pairs, frequent) + _BY_CLUSTERS * model.n_components / model.n_words
 
 
 def seconds_of_product(model, clock):

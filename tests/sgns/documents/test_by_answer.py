@@ -23,6 +23,15 @@ from .test_sampling import DOCUMENTS, WORDS, D, K, V, make
 A, B = np.triu_indices(V, 1)
 INDEX = np.arange(2 * A.size).reshape(2, -1).T
 N = 20  # answers of each question
+# With these, rare words of small models are in clusters.
+CLUSTERS = [
+    (data, "TABLES_UPTO", 10),
+    (starting, "MANY", 10),
+    (clustered, "_RARE", 0.5),
+    (clustered, "_MOST_WORK", 9.0),
+    (systems, "_RARE", 0.5),
+    (systems, "_MOST_WORK", 9.0),
+]
 
 
 def questions():
@@ -73,15 +82,14 @@ def both(request):
         if request.param != "tables":
             patch.setattr(data, "TABLES_UPTO", 10)
         if request.param == "clusters":
-            patch.setattr(starting, "MANY", 10)
-            patch.setattr(clustered, "_RARE", 0.5)
-            patch.setattr(clustered, "_MOST_WORK", 9.0)
+            for module, name, value in CLUSTERS:
+                patch.setattr(module, name, value)
         twin = by_answers(model)
         found = twin._sampling.deviations
-        by_clusters = isinstance(
-            starting.searched(twin._sampling._at_mode[1].model), ClusteredModel
-        )
-        assert by_clusters == (request.param == "clusters")
+        solver = twin._sampling._at_mode[1]
+        assert isinstance(solver, systems.ClusteredSystems) == (request.param == "clusters")
+        searched = starting.searched(solver.model)
+        assert isinstance(searched, ClusteredModel) == (request.param == "clusters")
         yield model, model._sampling.deviations, twin._sampling, found
 
 
@@ -230,6 +238,46 @@ def test_features_are_refused(large, features):
     assert large.set_params(uncertainty="model").transform(DOCUMENTS[:2]).shape[0] == 2
 
 
+@pytest.mark.parametrize("by_clusters", [False, True])
+def test_a_saddle_is_left(by_clusters, monkeypatch, capsys):
+    """Where the density bends upwards the search goes on; answers are those of the mode."""
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    for module, name, value in CLUSTERS:
+        monkeypatch.setattr(module, name, value)
+    if not by_clusters:
+        monkeypatch.setattr(systems, "_MOST_WORK", 0.0)
+    model = make().fit(DOCUMENTS)
+    pair = WORDS[:2].tolist()
+    expected = copy.deepcopy(model).similarity(*pair)
+    # vectors from which a search of no step ends where it begins, and no mode is
+    away = copy.deepcopy(model)
+    rng = np.random.default_rng(0)
+    for array in away._sampling._arrays.values():
+        array *= 0.05
+        array += 0.01 * rng.standard_normal(array.shape)
+    tols = []
+
+    def search(model, theta, *, max_iter, tol, run):
+        tols.append(tol)
+        return theta if len(tols) == 1 else find(model, theta, max_iter=max_iter, tol=tol, run=run)
+
+    find = by_answer.find_mode_only
+    monkeypatch.setattr(by_answer, "find_mode_only", search)
+    capsys.readouterr()
+    found = away.similarity(*pair)
+    assert "ended at a saddle, and goes on" in capsys.readouterr().err
+    assert len(tols) > 1 and max(tols[1:]) < tols[0]
+    np.testing.assert_allclose(found.sd, expected.sd, rtol=0.05)
+    solver = away._sampling._at_mode[1]
+    assert isinstance(solver, systems.ClusteredSystems) == by_clusters
+    # it gives up where that leads nowhere
+    monkeypatch.setattr(by_answer, "_MOST_MOVES", 0)
+    lost = pickle.loads(pickle.dumps(away))
+    tols.clear()
+    with pytest.raises(np.linalg.LinAlgError, match="this is no mode.*Or take the model's"):
+        lost.similarity(*pair)
+
+
 def test_no_mode(large, monkeypatch):
     def fail(*given, **options):
         raise np.linalg.LinAlgError("No solution.")
@@ -264,7 +312,11 @@ def test_sizes_that_go_by_answer(monkeypatch):
     assert few < more < 12 * 2**30
 
 
-def test_the_cost_is_announced(monkeypatch):
+@pytest.mark.parametrize("by_clusters", [False, True])
+def test_the_cost_is_announced(by_clusters, monkeypatch):
     monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    if by_clusters:
+        for module, name, value in CLUSTERS:
+            monkeypatch.setattr(module, name, value)
     cost = BayesianSGNS(3, min_count=1, solver="map").estimate_cost(DOCUMENTS)
     assert cost.question.cpu_seconds > 0 and "each further answer about" in repr(cost)
