@@ -195,7 +195,7 @@ def conjugate_gradients(
     product: Product,
     b: np.ndarray,
     *,
-    tol: float,
+    tol: float | np.ndarray,
     max_iter: int,
     precondition: Product | None = None,
     rough: bool = False,
@@ -207,7 +207,7 @@ def conjugate_gradients(
     product : callable
         A times rows (m, n); A symmetric positive definite.
     b : ndarray of shape (m, n)
-    tol : float
+    tol : float or ndarray of shape (m,)
         Norm of the residual relative to that of the row at which to stop; with a preconditioner M,
         both in the norm ``sqrt(r'Mr)``.
     max_iter : int
@@ -215,7 +215,8 @@ def conjugate_gradients(
     precondition : callable, optional
         M times rows (m, n); symmetric, positive definite and near ``A^-1``.
     rough : bool, default=False
-        Whether what is found so far is good enough where this would raise an error.
+        Whether a row is to end with what has been found where A is not positive definite along its
+        direction, the first one if nothing has, and after ``max_iter`` products.
 
     Returns
     -------
@@ -224,26 +225,29 @@ def conjugate_gradients(
     Raises
     ------
     numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
+        If A turns out not to be positive definite; not if ``rough``.
     RuntimeError
-        If ``max_iter`` products are not enough.
+        If ``max_iter`` products are not enough; not if ``rough``.
     """
     x, residual = np.zeros_like(b), b.copy()
     better = residual if precondition is None else precondition(residual)
     direction = better.copy()
     rr = _products(residual, better)
-    aim = tol * tol * rr
+    aim, ended = tol * tol * rr, np.zeros(len(b), bool)
     for _ in range(max_iter):
-        active = rr > aim
+        active = ~(rr <= aim) & ~ended
         if not np.any(active):
             return x
         image = product(direction)
         bend = _products(direction, image)
-        if np.any(bend[active] <= 0.0):
-            if rough:
-                # the first direction is better than none
-                return np.where(np.any(x, axis=1, keepdims=True), x, direction)
-            raise _bent_upwards(direction, bend)
+        bad = active & ~(bend > 0.0)
+        if np.any(bad):
+            if not rough:
+                raise _bent_upwards(direction, bend)
+            # the first direction is better than none
+            first = bad & ~np.any(x, axis=1)
+            x[first], ended = direction[first], ended | bad
+            active &= ~bad
         size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
         x += _column(size, b) * direction
         residual -= _column(size, b) * image
@@ -296,7 +300,7 @@ def flexible_gradients(
     rr = _products(residual, precondition(residual))
     aim = tol * tol * rr
     for _ in range(max_iter):
-        active = rr > aim
+        active = ~(rr <= aim)
         if not np.any(active):
             return x
         left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
@@ -306,7 +310,7 @@ def flexible_gradients(
             direction -= _column(share, b) * before
         image = product(direction)
         bend = _products(direction, image)
-        if np.any(bend[active] <= 0.0):
+        if not np.all(bend[active] > 0.0):
             raise _bent_upwards(direction, bend)
         size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
         x += _column(size, b) * direction
@@ -320,8 +324,8 @@ def flexible_gradients(
 
 def _bent_upwards(directions, bends):
     """The error to raise where A is not positive definite along one of the directions."""
-    error, lowest = not_a_mode(), int(np.argmin(bends))
-    if bends[lowest] < 0.0:
+    error, lowest = not_a_mode(), int(np.nanargmin(np.append(bends, 0.0)))
+    if lowest < len(bends):
         error.direction = directions[lowest] / (-bends[lowest]) ** 0.5
     return error
 

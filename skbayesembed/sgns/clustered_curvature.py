@@ -29,8 +29,8 @@ import numpy as np
 from ..inference.threads import gathered
 from .clusters import logits_of, normal_logistic
 
-# Rows that see all clusters at a time; rounds in which sums of slopes are made right; and lengths
-# of directions that are as good as none, relative to the largest.
+# Rows that see all clusters at a time; rounds in which sums of slopes are made right; and squared
+# lengths of sums of directions, made equally long, that are as good as none.
 _ROWS, _ROUNDS, _FLAT = 1024, 3, 1e-6
 
 
@@ -57,11 +57,12 @@ class ClusteredCurvature:
         self._point, self._tau = point, tau.astype(np.float32)
         x, y = (side[residuals.rare] for side in point)
         clusters = residuals.of_rare_contexts
-        mean, sd, _ = logits_of(x, clusters.moments(y, y))
-        _, first, slope = normal_logistic(mean, sd)
         self._members, own = clusters.members, clusters.own[:, None]
         self._factor = clusters.factor[:, None]
-        self._slopes, self._offsets = own * slope, own * (first - slope * mean)
+        of = clusters.moments(y, y)
+        lines = gathered(run, _line, ((x[some], of) for (some,) in _runs(x)))
+        slopes, offsets = (np.concatenate(part) for part in zip(*lines, strict=True))
+        self._slopes, self._offsets = own * slopes, own * offsets
         self._scale(x, y)
         self._seen = self._outer_of_columns(y, self._heights, y)
         self._met = self._outer_of_rows(x, self._tilted, x)
@@ -76,10 +77,10 @@ class ClusteredCurvature:
         self._heights, widths = self._factor.copy(), ones
         for _ in range(_ROUNDS):
             sums = np.stack([self._heights[m].sum() for m in self._members])
-            widths = of_rows / (self._slopes @ sums)[:, None]
+            widths = _ratio(of_rows, (self._slopes @ sums)[:, None])
             sums = widths[:, 0] @ self._slopes
             for m, total in zip(self._members, sums, strict=True):
-                self._heights[m] = of_columns[m] / total
+                self._heights[m] = _ratio(of_columns[m], total)
         self._tilted = widths * self._slopes
 
     def _lacking(self, x, y, own, soft):
@@ -163,7 +164,8 @@ class ClusteredCurvature:
 
     def _residual_products(self, x, y, z, u):
         """Residuals by clusters times ``z`` of contexts, and theirs turned times ``u``."""
-        rz, ru = np.empty_like(z), np.empty_like(u)
+        # contexts without negative observations are in no cluster
+        rz, ru = np.empty_like(z), np.zeros_like(u)
         of_columns = self._outer_of_columns(y, self._factor, z)
         sums = np.concatenate([self._factor[m].T @ z[m] for m in self._members])
         of_rows = self._outer_of_rows(x, self._slopes, u)
@@ -196,9 +198,25 @@ def _outer(vectors, weights, others):
     return vectors.T @ (weights * others)
 
 
+def _line(x, of):
+    """Slopes of the probabilities of rows with clusters, and what these are at logits of zero."""
+    mean, sd, _ = logits_of(x, of)
+    _, first, slope = normal_logistic(mean, sd)
+    return slope, first - slope * mean
+
+
+def _ratio(above, below):
+    """Zero where ``below`` is, as of words without pairs."""
+    below = np.broadcast_to(below, above.shape)
+    return np.divide(above, below, out=np.zeros_like(above), where=below > 0.0)
+
+
 def _dual(vectors, weights):
     """B such that ``vectors @ B`` is orthonormal by weights, and these times the weights."""
-    values, basis = np.linalg.eigh(_outer(vectors, weights, vectors).astype(float))
+    gram = _outer(vectors.astype(float), weights.astype(float), vectors)
+    # vectors are far longer than exchanges
+    scale = _ratio(np.ones(len(gram)), np.sqrt(np.diag(gram)))
+    values, basis = np.linalg.eigh(gram * scale * scale[:, None])
     kept = values > _FLAT * values[-1]
-    basis = (basis[:, kept] / np.sqrt(values[kept])).astype(vectors.dtype)
+    basis = (scale[:, None] * basis[:, kept] / np.sqrt(values[kept])).astype(vectors.dtype)
     return basis, weights * (vectors @ basis)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers
@@ -43,14 +44,16 @@ def directions(vectors):
     return np.stack([*random, np.stack([rho @ along, -alpha @ along.T])]).astype(np.float32)
 
 
-def by_clusters(model, vectors, run=serial):
+def by_clusters(model, vectors, run=serial, soft=None):
     """``product(directions, observed, exact)``, words in their own order."""
     frequent = np.sort(model.pairs.by_frequency()[:N_FREQUENT])
     residuals = ClusteredModel(model, frequent).residuals(run)
     order = residuals.order
     point = np.take(vectors, order, axis=1).astype(np.float32)
     residuals.gather(*point)
-    soft = np.random.default_rng(2).standard_normal((2, V, 3)).astype(np.float32)
+    if soft is None:
+        soft = np.random.default_rng(2).standard_normal((2, V, 3)).astype(np.float32)
+    soft = np.take(soft, order, axis=1)
     curvature = ClusteredCurvature(residuals, point, model.prior.tau, soft, run)
 
     def product(directions, *how):
@@ -113,3 +116,30 @@ def test_threads_change_nothing(model, vectors, directions):
     with Workers(3) as run:
         found = by_clusters(model, vectors, run)(directions)
     np.testing.assert_array_equal(found, by_clusters(model, vectors)(directions))
+
+
+def test_residuals_are_right_along_soft_directions(model, vectors):
+    """However short these are beside the vectors, as those of frequent words are."""
+    soft = 1e-4 * np.random.default_rng(2).standard_normal((2, V, 3)).astype(np.float32)
+    product = by_clusters(model, vectors, soft=soft)
+    along = soft[:, :, :1] * np.ones(K, np.float32)
+    pull = product(along[None], False) - product(along[None], True)
+    expected = exactly(model, vectors, along[None], False)
+    expected -= exactly(model, vectors, along[None], True)
+    assert off(pull, expected) < 1e-5
+
+
+def test_contexts_in_no_cluster(vectors, monkeypatch):
+    """Words without pairs, and all of a cluster of their own: they do not move, nor others."""
+    monkeypatch.setattr(clusters, "_CLUSTERS", 4)
+    positive = make_sgns(V, K, n_pairs=400_000, random_state=0).pairs.positive.toarray()
+    positive[-20:] = positive[:, -20:] = 0.0
+    rows, columns = positive.sum(axis=1), positive.sum(axis=0)
+    noise = RankOne(rows, columns / columns.sum())
+    model = SGNSModel(ProductPairs(PairCounts(sparse.csr_array(positive), noise)), K, TAU)
+    vectors = vectors.copy()
+    vectors[:, -20:] += 5.0
+    directions = np.random.default_rng(3).standard_normal((1, 2, V, K)).astype(np.float32)
+    found = by_clusters(model, vectors)(directions)
+    assert off(found, exactly(model, vectors, directions, True)) < 0.01
+    np.testing.assert_allclose(found[:, :, -20:], TAU * directions[:, :, -20:], rtol=1e-6)

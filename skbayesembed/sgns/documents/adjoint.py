@@ -8,6 +8,8 @@ the Hessian that is expected, tells of the prior.
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 
 from ...inference.krylov import inverse_root
@@ -20,6 +22,7 @@ from .deviations import FEWEST_UNITS, own_deviations, own_normals, prior_pull
 # they are scaled to its prior part, which is known. Words whose entries are drawn together, and
 # units whose normal numbers are.
 _PRIOR_DRAWS, _TOGETHER, _UNITS = 64, 4096, 4096
+_ASKING = threading.RLock()
 # Of roots of the precision of words that are coupled.
 _ROOT_TOL, _MOST_PRODUCTS = 1e-3, 1000
 
@@ -97,18 +100,22 @@ class AskedDeviations:
         pulls : ndarray of shape (n, r, n_components)
             The gradients.
         """
-        while True:
-            pulls = gradient()
-            try:
-                shared = self._changes(question, pulls)
-            except NotAMode as error:
-                direction = error.direction
-            else:
-                fewest = self._fewest(question.operands)[question.index].min(axis=1)
-                return shared, fewest, pulls
-            # by now the error has let go of what was worked with
-            self.vectors, self._mode, self._maps = self._go_on(direction)
-            self._known.clear()
+        # threads that ask at the same time share what systems are solved with
+        with _ASKING:
+            while True:
+                pulls = gradient()
+                try:
+                    shared = self._changes(question, pulls)
+                except NotAMode as error:
+                    direction = error.direction
+                    if direction is None:
+                        raise
+                else:
+                    fewest = self._fewest(question.operands)[question.index].min(axis=1)
+                    return shared, fewest, pulls
+                # by now the error has let go of what was worked with
+                self.vectors, self._mode, self._maps = self._go_on(direction)
+                self._known.clear()
 
     def _changes(self, question, pulls):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]

@@ -112,7 +112,12 @@ def about(deviations, question, mean, prob, draws=None):
 def about_many(deviations, make, index, mean, prob):
     """`about` the questions ``make(index[part])`` of blocks of ``index``, put together."""
     parts = [slice(a, a + _ANSWERS) for a in range(0, len(index), _ANSWERS)]
-    found = [about(deviations, make(index[p]), mean[p], prob) for p in parts]
+    while True:
+        at = deviations.vectors
+        found = [about(deviations, make(index[p]), mean[p], prob) for p in parts]
+        if deviations.vectors is at:
+            break
+        # on the way it was found that these were at no mode (`adjoint`)
     return Bunch(
         **{
             name: np.concatenate([one[name] for one in found], axis=1 if name == "draws" else 0)

@@ -32,8 +32,9 @@ from .systems import TOL, systems_at
 # ten times as large a tolerance leaves 9 %.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-7
 # Where it ended at a saddle, it goes on so many standard deviations (by the size of the curvature)
-# along a direction that leads up, to a smaller tolerance, some times.
-_FAR, _CLOSER, _MOST_MOVES = 1.0, 0.05, 3
+# along a direction that leads up, but no further than by a share of the vectors' length; to a
+# smaller tolerance, and some times.
+_FAR, _FURTHEST, _CLOSER, _MOST_MOVES = 1.0, 0.25, 0.05, 3
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.
@@ -52,14 +53,14 @@ class SamplingByAnswer(Sampling):
 
     by_answer = True
     response, response_error = 1.0, np.nan
-    # searches that went on from a saddle
-    _moved = 0
+    # searches that went on from a saddle, and from where the last one did
+    _moved, _start = 0, None
 
     def __getstate__(self):
         state = super().__getstate__()
         for name in ("deviations", "_influences", "_hessian", "_room"):
             state.pop(name, None)
-        return state
+        return state | {"_moved": 0}
 
     @cached_property
     def _room(self):
@@ -81,13 +82,16 @@ class SamplingByAnswer(Sampling):
         influences, model = self._influences, self._build()[0]
         self._announce(model)
         run = Workers(effective_n_jobs(self.n_jobs))
-        return *self._near(model, model.pack(self._arrays), _SEARCH_TOL, run), influences
+        return *self._near(model, run), influences
 
-    def _near(self, model, theta, tol, threads):
-        """The `Mode` that a search from flat parameters ends at, and its `Systems`."""
+    def _near(self, model, threads):
+        """The `Mode` that a search ends at, and its `Systems`."""
+        start, tol = self._arrays, _SEARCH_TOL
+        if self._start is not None:
+            start, tol = dict(zip(NAMES, self._start, strict=True)), _CLOSER * tol
         with self._awaited.search(1, "mode"), threads as run:
-            near = searched(model, near=True)
-            theta = find_mode_only(near, theta, max_iter=_SEARCH_ITERATIONS, tol=tol, run=run)
+            near, limits = searched(model, near=True), {"max_iter": _SEARCH_ITERATIONS, "tol": tol}
+            theta = find_mode_only(near, model.pack(start), run=run, **limits)
             del near  # and its tables
             found = np.stack([model.unpack(theta)[name] for name in NAMES])
             vectors, _, orbit, rank = canonical_frame(model, found)
@@ -103,17 +107,22 @@ class SamplingByAnswer(Sampling):
         """
         mode, systems, influences = self._at_mode
         model, run = systems.model, systems.run
-        self._moved += 1
         say = say_line if self.verbose else note_user
         say(
-            f"{_NAME}: the search for the mode had ended at a saddle, and goes on to a higher "
-            "point. Answers before this one were worked out at the saddle: ask them again."
+            f"{_NAME}: the search for the mode had ended at a saddle, and goes on from there. "
+            "Answers before this one were worked out at the saddle: ask them again."
         )
-        start = mode.vectors + _FAR * direction.reshape(mode.vectors.shape)
-        theta, tol = model.pack(dict(zip(NAMES, start, strict=True))), _CLOSER * _SEARCH_TOL
-        del self._at_mode, mode, systems  # and their tables
-        self.__dict__.pop("_hessian", None)
-        self._at_mode = *self._near(model, theta, tol, run), influences
+        vectors, step = mode.vectors, direction.reshape(mode.vectors.shape)
+        far = min(_FAR, _FURTHEST * np.linalg.norm(vectors) / np.linalg.norm(step))
+        self._start, self._moved = vectors + far * step, self._moved + 1
+        # all that was worked out there; a search that fails leaves nothing of it behind
+        asked = self.__dict__.pop("deviations", None)
+        for name in ("_at_mode", "_hessian", "rank", "problem"):
+            self.__dict__.pop(name, None)
+        del mode, systems
+        self._at_mode = *self._near(model, run), influences
+        if asked is not None:
+            self.deviations = asked
         return self._form()
 
     def _form(self):

@@ -12,6 +12,7 @@ from ...inference.krylov import MOST_STEPS, STEPS_KEPT
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST
+from ..starting import MANY
 from .blocks import runs_of_documents
 from .deviations import LARGEST, numbers_of
 from .response import PAIRS, number_of_splits
@@ -89,10 +90,11 @@ def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) 
     counts = 48 * n_pairs + 64 * n_entries
     # steps and gradients that the search remembers
     search = 2 * side * 20 * 4
-    # directions, residuals and images, and sums over columns of each run of rows; what residuals
-    # by clusters lack; directions and images of the steps before
+    # directions, residuals and images, and sums over columns of each run of rows
     systems = 2 * side * m * (8 * 4 + 2 * 8) + 8 * 4 * side * (m + 1)
-    systems += 34 * side + 2 * side * m * 8 * MOST_STEPS
+    if n_words >= MANY:
+        # what residuals by clusters lack, and directions and images of the steps before
+        systems += 34 * side + 2 * side * m * 8 * MOST_STEPS
     return vectors + counts + max(search, systems)
 
 

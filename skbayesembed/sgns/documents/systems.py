@@ -59,10 +59,8 @@ class Systems:
 
     Attributes
     ----------
-    model
+    model, run
         As given.
-    run : callable
-        As given; may be set to another.
     products : int
         Products with H so far, each with all right-hand sides that were solved for together.
     usual : int
@@ -130,7 +128,6 @@ class Systems:
         """H times directions (m, 2, n_words, K), in float32; or the Hessian that is expected."""
         if self._hessian is not None:
             hessian = self._hessian if observed else self._expected
-            hessian.run = self.run
             return hessian.product(directions)
         dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
         out = np.empty_like(directions)
@@ -191,7 +188,7 @@ class ClusteredSystems(Systems):
             return self._product(rows.reshape(shape), observed, False).reshape(rows.shape)
 
         def solve(rows, left):
-            limits = {"tol": max(_ROUGH, _NEARLY / left.max()), "max_iter": _MOST_PRODUCTS}
+            limits = {"tol": np.maximum(_ROUGH, _NEARLY / left), "max_iter": _MOST_PRODUCTS}
             return conjugate_gradients(rough, rows, precondition=precondition, rough=True, **limits)
 
         limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}

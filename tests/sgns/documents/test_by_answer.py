@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS, GraphPrior
+from skbayesembed.inference.laplace import NotAMode
 from skbayesembed.io import load
 from skbayesembed.sgns import clustered, data, starting
 from skbayesembed.sgns.clustered import ClusteredModel
@@ -259,23 +261,83 @@ def test_a_saddle_is_left(by_clusters, monkeypatch, capsys):
 
     def search(model, theta, *, max_iter, tol, run):
         tols.append(tol)
-        return theta if len(tols) == 1 else find(model, theta, max_iter=max_iter, tol=tol, run=run)
+        if tol == by_answer._SEARCH_TOL:
+            return theta
+        if interrupted:
+            raise KeyboardInterrupt
+        return find(model, theta, max_iter=max_iter, tol=tol, run=run)
 
-    find = by_answer.find_mode_only
+    find, interrupted = by_answer.find_mode_only, [1]
     monkeypatch.setattr(by_answer, "find_mode_only", search)
+    lost = pickle.loads(pickle.dumps(away))
     capsys.readouterr()
-    found = away.similarity(*pair)
+    with pytest.raises(KeyboardInterrupt):
+        away.similarity(*pair)
     assert "ended at a saddle, and goes on" in capsys.readouterr().err
-    assert len(tols) > 1 and max(tols[1:]) < tols[0]
-    np.testing.assert_allclose(found.sd, expected.sd, rtol=0.05)
-    solver = away._sampling._at_mode[1]
-    assert isinstance(solver, systems.ClusteredSystems) == by_clusters
+    interrupted.clear()
+    found = away.similarity(*pair)
+    assert tols[0] == by_answer._SEARCH_TOL and max(tols[1:]) < tols[0]
+    # the search goes on to 5e-2 times 1e-10
+    np.testing.assert_allclose(found.sd, expected.sd, rtol=0.01)
+    sampling = away._sampling
+    assert isinstance(sampling._at_mode[1], systems.ClusteredSystems) == by_clusters
+    assert sampling.deviations._mode is sampling._at_mode[0].vectors
+    # a copy begins where the search had gone on
+    n = len(tols)
+    again = pickle.loads(pickle.dumps(away)).similarity(*pair)
+    np.testing.assert_allclose(again.draws, found.draws, rtol=1e-3, atol=1e-3)
+    assert by_answer._SEARCH_TOL not in tols[n:]
     # it gives up where that leads nowhere
     monkeypatch.setattr(by_answer, "_MOST_MOVES", 0)
-    lost = pickle.loads(pickle.dumps(away))
-    tols.clear()
     with pytest.raises(np.linalg.LinAlgError, match="this is no mode.*Or take the model's"):
         lost.similarity(*pair)
+
+
+@pytest.mark.parametrize("by_clusters", [False, True])
+def test_words_without_pairs(by_clusters, monkeypatch):
+    """Neither they nor their clusters are in the way of others."""
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    texts = [*DOCUMENTS, *[["zzz"]] * 6]
+    expected = make().fit(texts).similarity(*WORDS[:2])
+    for module, name, value in CLUSTERS if by_clusters else ():
+        monkeypatch.setattr(module, name, value)
+    model = make().fit(texts)
+    found = model.similarity(*WORDS[:2])
+    solver = model._sampling._at_mode[1]
+    if by_clusters:
+        assert isinstance(solver, systems.ClusteredSystems)
+        assert "zzz" not in model.words_[solver._frequent]
+    np.testing.assert_allclose(found.sd, expected.sd, rtol=0.01)
+
+
+def test_a_block_of_answers_is_of_one_mode(large, monkeypatch):
+    """Where the mode moves on the way, answers before are worked out again."""
+    monkeypatch.setattr(answers, "_ANSWERS", 2)
+    deviations = large._sampling.deviations
+    whole, seen = deviations._changes, []
+
+    def changes(question, pulls):
+        seen.append(deviations.vectors)
+        if len(seen) == 3:
+            error = NotAMode("here")
+            error.direction = 0.01 * np.ones(deviations._mode.size)
+            raise error
+        return whole(question, pulls)
+
+    monkeypatch.setattr(deviations, "_changes", changes)
+    large.most_similar(WORDS[0], 6)
+    assert all(v is deviations.vectors for v in seen[-3:])
+    assert len(seen) == 3 + 1 + 3
+
+
+def test_questions_of_several_threads(large):
+    """They wait for each other: all have the intervals that one after the other has."""
+    pairs = [(WORDS[i], WORDS[i + 1]) for i in range(6)]
+    large.set_params(n_jobs=2)
+    expected = [copy.deepcopy(large).similarity(*pair).sd for pair in pairs]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda pair: large.similarity(*pair).sd, pairs))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_no_mode(large, monkeypatch):
