@@ -53,7 +53,7 @@ class ClusteredCurvature:
     """
 
     def __init__(self, residuals, point, tau, soft, run):
-        self.run, self._residuals = run, residuals
+        self._run, self._residuals = run, residuals
         self._point, self._tau = point, tau.astype(np.float32)
         x, y = (side[residuals.rare] for side in point)
         clusters = residuals.of_rare_contexts
@@ -66,7 +66,6 @@ class ClusteredCurvature:
         self._scale(x, y)
         self._seen = self._outer_of_columns(y, self._heights, y)
         self._met = self._outer_of_rows(x, self._tilted, x)
-        self._added = None
         self._added = self._lacking(x, y, own, [s[residuals.rare] for s in soft])
 
     def _scale(self, x, y):
@@ -86,24 +85,24 @@ class ClusteredCurvature:
     def _lacking(self, x, y, own, soft):
         """Factors of what is added to the residuals."""
         left, right = np.hstack([x, soft[0]]), np.hstack([y, soft[1]])
-        exact = np.empty_like(right), np.empty_like(left)
-        self._residuals.negatives.residuals(x, y, right, left, *exact)
-        of_rows, of_columns = self._residual_products(x, y, right, left)
-        exact[0][:] -= of_rows
-        exact[1][:] -= of_columns
+        of_rows, of_columns = np.empty_like(right), np.empty_like(left)
+        self._residuals.negatives.residuals(x, y, right, left, of_rows, of_columns)
+        rough_rows, rough_columns = self._by_clusters(x, y, right, left)
+        of_rows -= rough_rows
+        of_columns -= rough_columns
         basis, dual = _dual(right, self._factor)
         base, twin = _dual(left, own)
-        rows, columns = exact[0] @ basis, exact[1] @ base
+        rows, columns = of_rows @ basis, of_columns @ base
         columns -= dual @ (rows.T @ (left @ base))
         return rows, dual, twin, columns
 
     def _outer_of_columns(self, y, weights, others):
         tasks = [(y[m], weights[m], others[m]) for m in self._members]
-        return np.stack(gathered(self.run, _outer, tasks))
+        return np.stack(gathered(self._run, _outer, tasks))
 
     def _outer_of_rows(self, x, weights, others):
         tasks = [(x, w[:, None], others) for w in weights.T]
-        return np.stack(gathered(self.run, _outer, tasks))
+        return np.stack(gathered(self._run, _outer, tasks))
 
     def product(self, directions, observed=True, exact=False):
         """H times directions, both float32 of shape (m, 2, n_words, n_components).
@@ -155,14 +154,22 @@ class ClusteredCurvature:
             found = dy[members] @ met + y[members] @ turn.T
             gy[members] += self._heights[members] * found
 
-        self.run(rows, _runs(x))
-        self.run(columns, list(zip(self._members, self._met, turned, strict=True)))
+        self._run(rows, _runs(x))
+        self._run(columns, list(zip(self._members, self._met, turned, strict=True)))
         if observed:
             of_rows, of_columns = self._residual_products(x, y, dy, dx)
             gx -= of_rows
             gy -= of_columns
 
     def _residual_products(self, x, y, z, u):
+        """`_by_clusters`, with what is added."""
+        rz, ru = self._by_clusters(x, y, z, u)
+        lacking, dual, twin, others = self._added
+        rz += lacking @ (dual.T @ z) + twin @ (others.T @ z)
+        ru += dual @ (lacking.T @ u) + others @ (twin.T @ u)
+        return rz, ru
+
+    def _by_clusters(self, x, y, z, u):
         """Residuals by clusters times ``z`` of contexts, and theirs turned times ``u``."""
         # contexts without negative observations are in no cluster
         rz, ru = np.empty_like(z), np.zeros_like(u)
@@ -180,12 +187,8 @@ class ClusteredCurvature:
         def columns(members, matrix, one):
             ru[members] = -self._factor[members] * (y[members] @ matrix + one)
 
-        self.run(rows, _runs(x))
-        self.run(columns, list(zip(self._members, of_rows, apart, strict=True)))
-        if self._added is not None:
-            lacking, dual, twin, others = self._added
-            rz += lacking @ (dual.T @ z) + twin @ (others.T @ z)
-            ru += dual @ (lacking.T @ u) + others @ (twin.T @ u)
+        self._run(rows, _runs(x))
+        self._run(columns, list(zip(self._members, of_rows, apart, strict=True)))
         return rz, ru
 
 

@@ -37,6 +37,19 @@ def end_of_batch(indptr, base, a, n_rows):
     return b
 
 
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def _logits(table, base, a, b, x, y, t):
+    """t = the logits of the entries of rows ``a:b`` in the run of ``base``."""
+    indptr, indices, _ = table
+    first = indptr[base + a]
+    for w in range(a, b):
+        for i in range(indptr[base + w], indptr[base + w + 1]):
+            v, s = indices[i], np.float32(0.0)
+            for j in range(x.shape[1]):
+                s += x[w, j] * y[v, j]
+            t[i - first] = s
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def listed_products(table, bends, x, y, z, u, rz, ru):
     """`density_kernels.residual_products_dense` of the rows ``x`` and ``u`` of a table.
@@ -56,12 +69,7 @@ def listed_products(table, bends, x, y, z, u, rz, ru):
             b = end_of_batch(indptr, base, a, n_rows)
             first, last = indptr[base + a], indptr[base + b]
             t, n = buffer[: last - first], counts[first:last]
-            for w in range(a, b):
-                for i in range(indptr[base + w], indptr[base + w + 1]):
-                    v, s = indices[i], np.float32(0.0)
-                    for j in range(x.shape[1]):
-                        s += x[w, j] * y[v, j]
-                    t[i - first] = s
+            _logits(table, base, a, b, x, y, t)
             if bends:
                 slopes32(t, n)
             else:
@@ -91,13 +99,8 @@ def listed_curvature(table, observed, x, y, dx, dy, gx, gy):
             b = end_of_batch(indptr, base, a, n_rows)
             first, last = indptr[base + a], indptr[base + b]
             s, r, n = slopes[: last - first], pulls[: last - first], counts[first:last]
-            for w in range(a, b):
-                for i in range(indptr[base + w], indptr[base + w + 1]):
-                    v, t = indices[i], np.float32(0.0)
-                    for j in range(k):
-                        t += x[w, j] * y[v, j]
-                    s[i - first] = t
-                    r[i - first] = t
+            _logits(table, base, a, b, x, y, s)
+            r[:] = s
             slopes32(s, n)
             positive_residuals32(r, n)
             if not observed:

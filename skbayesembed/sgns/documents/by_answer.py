@@ -107,8 +107,7 @@ class SamplingByAnswer(Sampling):
         """
         mode, systems, influences = self._at_mode
         model, run = systems.model, systems.run
-        say = say_line if self.verbose else note_user
-        say(
+        self._say(
             f"{_NAME}: the search for the mode had ended at a saddle, and goes on from there. "
             "Answers before this one were worked out at the saddle: ask them again."
         )
@@ -134,6 +133,9 @@ class SamplingByAnswer(Sampling):
             maps = [nearest_rotation(vectors, reference)] * 2
         return np.stack([x @ m for x, m in zip(vectors, maps, strict=True)]), vectors, maps
 
+    def _say(self, text):
+        say_line(text) if self.verbose else note_user(text)
+
     def _announce(self, model):
         with working_time() as clock:
             first, each = seconds_by_answer(model, self._build.pairs, clock)
@@ -143,7 +145,7 @@ class SamplingByAnswer(Sampling):
             f"further one about {duration(each)}, to a factor of 3. Answers without them are there "
             "at once after set_params(uncertainty='model')."
         )
-        say_line(text) if self.verbose else note_user(text)
+        self._say(text)
 
     @cached_property
     def n_units(self):
@@ -199,7 +201,7 @@ class SamplingByAnswer(Sampling):
             told, n = now, systems.products - first
             text = f"{_NAME}: {n} products of some {systems.usual}"
             text += f", for {len(gradients)}, {now - begun:.0f} s"
-            say_line(text) if self.verbose else note_user(text)
+            self._say(text)
 
         systems.run.n_threads = effective_n_jobs(self.n_jobs)
         with OneBlasThread(), systems.run:
@@ -232,8 +234,7 @@ class SamplingByAnswer(Sampling):
         """Say how long so many answers take before they are worked out, where they are many."""
         if n_answers > _MANY:
             _ = self._at_mode
-            say = say_line if self.verbose else note_user
-            say(
+            self._say(
                 f"{_NAME}: {n_answers} answers take about {duration(n_answers * self._each)} of "
                 "processor time, to a factor of 3."
             )

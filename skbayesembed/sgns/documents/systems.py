@@ -17,10 +17,9 @@ from ...inference.threads import serial
 from ..clustered import ClusteredResiduals, frequent_words, work_left
 from ..clustered_curvature import ClusteredCurvature
 from ..data import ProductPairs, table_rows
-from ..expected_kernels import curvature_products_expected
 from ..laplace.hessian import Hessian
 from ..preconditioner import Preconditioner
-from ..residuals import Residuals
+from ..residuals import EXPECTED, Residuals
 from ..starting import separable
 
 # Least curvature along exchanges that is told from none, relative to that of the words, and rounds
@@ -248,11 +247,9 @@ def seconds_of_product(model, clock):
     if not isinstance(model.pairs, ProductPairs):
         hessian = Hessian(model, x).single()
         return _timed(lambda: hessian.product(x), clock)
-    end = min(_TIMED_ROWS, len(x[0]))
-    table = table_rows(model.pairs.table(np.float32), 0, end)
-    room = np.empty((1, end, shape[1]), x.dtype), np.empty((1, *shape), x.dtype)
-    given = table, x[0, :end], x[1], x[:1, :end], x[1:]
-    seconds = _timed(lambda: curvature_products_expected(0, end, *given, True, *room), clock)
+    end, curvature = min(_TIMED_ROWS, len(x[0])), EXPECTED[2]
+    block = 0, end, table_rows(model.pairs.table(np.float32), 0, end)
+    seconds = _timed(lambda: curvature(block, *x, x[:1], x[1:], True), clock)
     return seconds * len(x[0]) / end
 
 
