@@ -13,6 +13,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import linalg
 
+from .conjugate import (
+    block_conjugate_gradients,
+    column,
+    conjugate_gradients,
+    independent,
+    inverted,
+    squares,
+)
 from .laplace import BipartiteGaussian, Product, WholeGaussian, not_a_mode
 
 # Off-diagonal entries of a Lanczos matrix below this times its first diagonal entry, or below ten
@@ -25,15 +33,8 @@ _TOL_SINGLE, _TOL_DOUBLE = 1e-4, 1e-10
 # Sums of unit vectors whose squared length is below this share of the largest are rounding; Ritz
 # values below this bound belong to soft directions.
 _TOLD_APART, _SOFT = 1e-4, 0.7
-# The same share for the directions of a block, by their type: less would be noise.
-_APART = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 # What is left to solve for once these are known is stiff, so that residuals may be larger.
 _LOOSER = 5.0
-# Steps of a block of right-hand sides whose directions and images are kept for others to learn
-# from, which bounds what these take of memory.
-STEPS_KEPT = 25
-# Steps that flexible gradients remember.
-MOST_STEPS = 16
 # A refinement that leaves more than this share of the residual before it is going nowhere.
 _LEAST_REFINEMENT = 0.5
 
@@ -82,22 +83,22 @@ def inverse_root(
     least = max(_LEAST_OFF, _ROUNDINGS * np.finfo(z.dtype).eps)
     lanes = [_Lane(norm, least) for norm in norms]
     most = max(2, keep // z.nbytes)
-    q, before = z * _column(_inverted(norms), z), None
+    q, before = z * column(inverted(norms), z), None
     vectors, diagonals, off = [q], [], []
     for n in range(1, max_iter + 1):
         if all(lane.done for lane in lanes):
             break
         w = product(q)
         if before is not None:
-            w -= _column(off[-1], z) * before
+            w -= column(off[-1], z) * before
         diagonals.append([lane.append(a, b) for lane, a, b in zip(lanes, q, w, strict=True)])
-        w -= _column(diagonals[-1], z) * q
+        w -= column(diagonals[-1], z) * q
         lengths = np.linalg.norm(w, axis=1)
         for lane, length in zip(lanes, lengths, strict=True):
             lane.look(float(length), n % check == 0 or n == max_iter, tol)
         off.append(np.where([lane.ended for lane in lanes], 0.0, lengths))
         before, q = q, w
-        q *= _column(_inverted(off[-1]), z)
+        q *= column(inverted(off[-1]), z)
         if len(vectors) < most:
             vectors.append(q)
     return _combine(product, vectors, lanes, diagonals, off), [lane.facts for lane in lanes]
@@ -159,16 +160,6 @@ class _Lane:
         return size * ratio / (1.0 - ratio)
 
 
-def _column(values, like):
-    """``values`` as a column that multiplies the rows of ``like``, in its type."""
-    return np.asarray(values, dtype=like.dtype)[:, None]
-
-
-def _inverted(values):
-    """One over each value; 0 for those that are not above 0."""
-    return np.divide(1.0, values, out=np.zeros(len(values)), where=np.asarray(values) > 0.0)
-
-
 def _combine(product, vectors, lanes, diagonals, off):
     """Sums of coefficients times Lanczos vectors; those not kept are made again."""
     length = max(lane.weights.size for lane in lanes)
@@ -177,250 +168,18 @@ def _combine(product, vectors, lanes, diagonals, off):
         weights[: lane.weights.size, i] = lane.norm * lane.weights
     total = np.zeros_like(vectors[0])
     for w, q in zip(weights, vectors, strict=False):
-        total += _column(w, q) * q
+        total += column(w, q) * q
     before, q = vectors[-2] if len(vectors) > 1 else None, vectors[-1]
     for n in range(len(vectors), length):
         # the same operations in the same order, so that vectors are the same to the last bit
         w = product(q)
         if before is not None:
-            w -= _column(off[n - 2], q) * before
-        w -= _column(diagonals[n - 1], q) * q
-        w *= _column(_inverted(off[n - 1]), q)
+            w -= column(off[n - 2], q) * before
+        w -= column(diagonals[n - 1], q) * q
+        w *= column(inverted(off[n - 1]), q)
         before, q = q, w
-        total += _column(weights[n], q) * q
+        total += column(weights[n], q) * q
     return total
-
-
-def conjugate_gradients(
-    product: Product,
-    b: np.ndarray,
-    *,
-    tol: float | np.ndarray,
-    max_iter: int,
-    precondition: Product | None = None,
-    rough: bool = False,
-) -> np.ndarray:
-    """``A^-1`` times each row of ``b``.
-
-    Parameters
-    ----------
-    product : callable
-        A times rows (m, n); A symmetric positive definite.
-    b : ndarray of shape (m, n)
-    tol : float or ndarray of shape (m,)
-        Norm of the residual relative to that of the row at which to stop; with a preconditioner M,
-        both in the norm ``sqrt(r'Mr)``.
-    max_iter : int
-        Most products.
-    precondition : callable, optional
-        M times rows (m, n); symmetric, positive definite and near ``A^-1``.
-    rough : bool, default=False
-        Whether a row is to end with what has been found where A is not positive definite along its
-        direction, the first one if nothing has, and after ``max_iter`` products.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A turns out not to be positive definite; not if ``rough``.
-    RuntimeError
-        If ``max_iter`` products are not enough; not if ``rough``.
-    """
-    x, residual = np.zeros_like(b), b.copy()
-    better = residual if precondition is None else precondition(residual)
-    direction = better.copy()
-    rr = _products(residual, better)
-    aim, ended = tol * tol * rr, np.zeros(len(b), bool)
-    for _ in range(max_iter):
-        active = ~(rr <= aim) & ~ended
-        if not np.any(active):
-            return x
-        image = product(direction)
-        bend = _products(direction, image)
-        bad = active & ~(bend > 0.0)
-        if np.any(bad):
-            if not rough:
-                raise _bent_upwards(direction, bend)
-            # the first direction is better than none
-            first = bad & ~np.any(x, axis=1)
-            x[first], ended = direction[first], ended | bad
-            active &= ~bad
-        size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
-        x += _column(size, b) * direction
-        residual -= _column(size, b) * image
-        better = residual if precondition is None else precondition(residual)
-        rr, old = _products(residual, better), rr
-        direction *= _column(np.divide(rr, old, out=np.zeros(len(b)), where=active), b)
-        direction += better
-    if rough or np.all(rr <= aim):
-        return x
-    raise _unfinished(rr, max_iter)
-
-
-def flexible_gradients(
-    product: Product,
-    b: np.ndarray,
-    *,
-    solve: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    precondition: Product,
-    tol: float,
-    max_iter: int,
-) -> np.ndarray:
-    """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
-
-    These need not be exact, nor have the same error from step to step: directions are made
-    conjugate to the last `MOST_STEPS` (Notay 2000, SIAM Journal on Scientific Computing 22(4)).
-
-    Parameters
-    ----------
-    product, b, tol, max_iter
-        As of `conjugate_gradients`.
-    solve : callable
-        ``solve(rows, left)``: about ``A^-1`` times rows (m, n), whose residuals are ``left`` (m,)
-        times what they may be.
-    precondition : callable
-        M of the norm that residuals are measured in.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
-    RuntimeError
-        If ``max_iter`` products are not enough.
-    """
-    x, residual = np.zeros_like(b), b.copy()
-    seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    rr = _products(residual, precondition(residual))
-    aim = tol * tol * rr
-    for _ in range(max_iter):
-        active = ~(rr <= aim)
-        if not np.any(active):
-            return x
-        left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
-        direction = solve(np.where(active[:, None], residual, b.dtype.type(0.0)), left)
-        for before, image, bend in seen:
-            share = _ratio(_products(direction, image), bend)
-            direction -= _column(share, b) * before
-        image = product(direction)
-        bend = _products(direction, image)
-        if not np.all(bend[active] > 0.0):
-            raise _bent_upwards(direction, bend)
-        size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
-        x += _column(size, b) * direction
-        residual -= _column(size, b) * image
-        seen = [*seen[1 - MOST_STEPS :], (direction, image, bend)]
-        rr = _products(residual, precondition(residual))
-    if np.all(rr <= aim):
-        return x
-    raise _unfinished(rr, max_iter)
-
-
-def _bent_upwards(directions, bends):
-    """The error to raise where A is not positive definite along one of the directions."""
-    error, lowest = not_a_mode(), int(np.nanargmin(np.append(bends, 0.0)))
-    if lowest < len(bends):
-        error.direction = directions[lowest] / (-bends[lowest]) ** 0.5
-    return error
-
-
-def _ratio(above, below):
-    """Zero where ``below`` is not above zero."""
-    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)
-
-
-def _unfinished(squares, max_iter):
-    return RuntimeError(
-        f"Conjugate gradients left a residual of {np.sqrt(np.max(squares)):.3g} after {max_iter} "
-        "products."
-    )
-
-
-def block_conjugate_gradients(
-    product: Product, b: np.ndarray, *, tol: float, max_iter: int
-) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
-    """``A^-1`` times each row of ``b``, each sought along the directions of all of them.
-
-    Where A is soft in a few directions that all rows have a part in, half the products of
-    `conjugate_gradients` are enough (O'Leary 1980, Linear Algebra and its Applications 29). The
-    directions of a step are made orthonormal, and those that tell nothing of their own are left
-    out.
-
-    Parameters
-    ----------
-    product, b, tol, max_iter
-        As of `conjugate_gradients`; a product takes as many rows as there are directions.
-
-    Returns
-    -------
-    x : ndarray of shape (m, n)
-    seen : list of (ndarray, ndarray)
-        Directions of the first `STEPS_KEPT` steps and A times these.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
-    RuntimeError
-        If ``max_iter`` products are not enough.
-    """
-    x, residual = np.zeros_like(b), b.copy()
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
-    rr = _squares(residual)
-    aim, directions = tol * tol * rr, residual
-    for _ in range(max_iter):
-        if np.all(rr <= aim):
-            return x, seen
-        directions = _orthonormal(directions)
-        images = product(directions)
-        if len(seen) < STEPS_KEPT:
-            seen.append((directions, images))
-        bend = (directions @ images.T).astype(np.float64)
-        try:
-            factor = linalg.cho_factor(0.5 * (bend + bend.T))
-        except np.linalg.LinAlgError:
-            raise not_a_mode() from None
-        sizes = linalg.cho_solve(factor, directions @ residual.T).T.astype(b.dtype)
-        x += sizes @ directions
-        residual -= sizes @ images
-        rr = _squares(residual)
-        overlap = linalg.cho_solve(factor, images @ residual.T).T.astype(b.dtype)
-        directions = residual - overlap @ directions
-    if np.all(rr <= aim):
-        return x, seen
-    raise _unfinished(rr, max_iter)
-
-
-def _orthonormal(rows):
-    """Orthonormal rows that span the given ones, as far as these can be told apart."""
-    scale = _inverted(np.linalg.norm(rows, axis=1))
-    gram = (rows @ rows.T).astype(np.float64) * scale * scale[:, None]
-    basis = scale[:, None] * _independent(gram, _APART[rows.dtype])
-    return basis.T.astype(rows.dtype) @ rows
-
-
-def _independent(gram, share):
-    """Coefficients, in columns, of orthonormal sums of vectors with this Gram matrix.
-
-    Sums whose squared length is below ``share`` of the largest are left out.
-    """
-    values, basis = np.linalg.eigh(gram)
-    told = values > share * values[-1]
-    return basis[:, told] / np.sqrt(values[told])
-
-
-def _products(first, second):
-    return np.array([float(np.vdot(a, b)) for a, b in zip(first, second, strict=True)])
-
-
-def _squares(rows):
-    return _products(rows, rows)
 
 
 def _joined(parts):
@@ -452,10 +211,10 @@ class SoftInverse:
         parts = [list(part) for part in zip(*seen, strict=True)]
         seen.clear()
         went, images = map(_joined, parts)
-        scale = _column(_inverted(np.linalg.norm(went, axis=1)), went)
+        scale = column(inverted(np.linalg.norm(went, axis=1)), went)
         went *= scale
         images *= scale
-        basis = _independent((went @ went.T).astype(np.float64), _TOLD_APART)
+        basis = independent((went @ went.T).astype(np.float64), _TOLD_APART)
         bend = (went @ images.T).astype(np.float64)
         values, inner = np.linalg.eigh(basis.T @ (0.5 * (bend + bend.T)) @ basis)
         soft = np.flatnonzero((values > 0.0) & (values < _SOFT))[:most]
@@ -604,7 +363,7 @@ class Refined:
         if self.project is not None:
             self.project(b)
         x, residual = np.zeros(b.shape), b.copy()
-        size = np.sqrt(_squares(b))
+        size = np.sqrt(squares(b))
         left, before = size, np.inf
         while np.any(left > self.tol * size):
             if np.any(left > np.maximum(self.tol * size, _LEAST_REFINEMENT * before)):
@@ -616,5 +375,5 @@ class Refined:
             residual = b - self.product(x)
             if self.project is not None:
                 self.project(residual)
-            left, before = np.sqrt(_squares(residual)), left
+            left, before = np.sqrt(squares(residual)), left
         return x

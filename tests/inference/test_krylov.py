@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skbayesembed.inference.krylov import (
-    KrylovRoot,
-    Refined,
+from skbayesembed.inference.conjugate import (
     block_conjugate_gradients,
     conjugate_gradients,
     flexible_gradients,
+)
+from skbayesembed.inference.krylov import (
+    KrylovRoot,
+    Refined,
     inverse_root,
 )
 from skbayesembed.inference.laplace import CholeskyRoot, NotAMode

@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...inference.krylov import STEPS_KEPT
+from ...inference.conjugate import STEPS_KEPT
 from ...sgns.data import KEPT_UPTO
 from ...sgns.documents.deviations import numbers_of
 from ...sgns.documents.footprint import FIRST_QUESTION, bytes_of_answers, n_places

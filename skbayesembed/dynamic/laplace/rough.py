@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.krylov import KrylovRoot, conjugate_gradients
+from ...inference.conjugate import conjugate_gradients
+from ...inference.krylov import KrylovRoot
 from ...numeric.tridiagonal import paths_factor
 from ...numeric.tridiagonal_kernels import paths_from, paths_pull
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.memory import allowed_memory, check_memory
-from ...inference.krylov import MOST_STEPS, STEPS_KEPT
+from ...inference.conjugate import MOST_STEPS, STEPS_KEPT
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.krylov import conjugate_gradients, flexible_gradients
+from ...inference.conjugate import conjugate_gradients, flexible_gradients
 from ...inference.threads import serial
 from ..clustered import ClusteredResiduals, frequent_words, work_left
 from ..clustered_curvature import ClusteredCurvature
