@@ -21,6 +21,10 @@ them, which ``OPENBLAS_CORETYPE`` overrides.
 With ``--exact`` all pairs enter as they are, also into the bound: no words see each other by
 clusters.
 
+With ``--gensim EPOCHS`` gensim's skip-gram with negative sampling is trained on the same text after
+all that, with as many words and components, in one thread. Words a CPU second are tokens of the
+text over all CPU seconds, of reading and counting it, too.
+
 For every stage: CPU seconds of all threads and processes, seconds by the clock, and the peak of
 memory so far, of this process and of the largest that counts (reading the text is part of all, and
 so is replacing words without ``--text``; numba's compilation, of a small fit before, of the memory
@@ -141,7 +145,7 @@ class Stages:
 
     def __init__(self):
         print(f"{'stage':>12} {'CPU s':>8} {'seconds':>8} {'peak GB':>8} {'worker GB':>9}")
-        self.before = self.clocks()
+        self.before, self.spent = self.clocks(), 0.0
 
     def clocks(self):
         """CPU seconds, of processes that have ended, too, and seconds."""
@@ -154,7 +158,12 @@ class Stages:
         if counts:
             worker = f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6:9.2f}"
         print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f} {worker}", flush=True)
+        self.spent += cpu
         self.before = self.clocks()
+
+    def tell_rate(self, n_tokens):
+        """Tokens a CPU second of all stages."""
+        print(f"{n_tokens / self.spent:,.0f} words a CPU second", flush=True)
 
 
 def peak():
@@ -187,11 +196,49 @@ def log_iterations(path):
     Ascent.advance = logged
 
 
+class Sentences:
+    """Lists of tokens, as often as they are asked for, as long as gensim takes them whole."""
+
+    def __init__(self, documents):
+        from gensim.models.word2vec import MAX_WORDS_IN_BATCH
+
+        self._documents, self._longest = documents, MAX_WORDS_IN_BATCH
+
+    def __iter__(self):
+        for line in self._documents():
+            tokens = line.split()
+            for i in range(0, len(tokens), self._longest):
+                yield tokens[i : i + self._longest]
+
+
+def train_gensim(documents, args):
+    """Train gensim's word2vec."""
+    from gensim.models import Word2Vec
+
+    Word2Vec(
+        Sentences(documents), vector_size=args.components, window=5, sg=1, negative=5,
+        epochs=args.gensim, sample=1e-3, min_count=1, max_final_vocab=args.words, seed=1, workers=1,
+    )  # fmt: skip
+
+
 def compile_kernels(options):
     """Fit something small with the kernels of large vocabularies."""
     rng = np.random.default_rng(0)
     tokens = [[f"w{i}" for i in rng.integers(2_100, size=20_000)]]
     BayesianSGNS(5, **options).set_params(min_count=1, max_iter=2, max_features=None).fit(tokens)
+
+
+def train(shard, options, args, stages):
+    """Fit a model to the counts, and show what it found."""
+    if args.log is not None:
+        log_iterations(args.log)
+    model = BayesianSGNS(args.components, **options).fit(shard)
+    stages.end(args.solver)
+    print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
+    for word in ("history", "water", "music"):
+        print(word, model.most_similar(word, n=5).words)
+    if args.solver == "vi":
+        print(f"bounds {model.approximation_.elbo}")
 
 
 def main():
@@ -206,6 +253,7 @@ def main():
     parser.add_argument("--text", type=Path)
     parser.add_argument("--log", type=Path)
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--gensim", type=int, metavar="EPOCHS")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.exact:
@@ -230,17 +278,15 @@ def main():
     shard = total(pairs_of, documents(), vocabulary, args.jobs)
     stages.end("counts", counts=True)
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
-    if args.iterations == 0:
-        return
-    if args.log is not None:
-        log_iterations(args.log)
-    model = BayesianSGNS(args.components, **options).fit(shard)
-    stages.end(args.solver)
-    print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
-    for word in ("history", "water", "music"):
-        print(word, model.most_similar(word, n=5).words)
-    if args.solver == "vi":
-        print(f"bounds {model.approximation_.elbo}")
+    if args.iterations:
+        train(shard, options, args, stages)
+        stages.tell_rate(vocabulary.n_tokens)
+    if args.gensim:
+        del shard
+        stages = Stages()
+        train_gensim(documents, args)
+        stages.end("gensim")
+        stages.tell_rate(vocabulary.n_tokens)
 
 
 if __name__ == "__main__":
