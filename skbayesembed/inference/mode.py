@@ -29,9 +29,13 @@ _MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
 # the mode, and of 1,000 none further than 0.05 (benchmarks/mode_end.py: four texts).
 _ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 0.15
 # Iterations at which the preconditioner is brought up to date, the last number growing by half from
-# there; the one at which what is approximated is made exact first, how often from there on, and how
-# often as much as in ``_WATCHED`` iterations may have been gained since then at the end.
-_REFRESHED, _CORRECTED, _OFTEN, _STALE = (1, 2, 4, 7, 11, 16, 25, 40), 16, 20, 3.0
+# there.
+_REFRESHED = 1, 2, 4, 7, 11, 16, 25, 40
+# The iteration at which what is approximated is made exact first, how many there are from one such
+# correction to the next, and how many once those of ``_WATCHED`` gain less than a share of the log
+# density: there what is left lies along few directions, along which approximations bend several
+# times as much as the density, and eight steps bring most of what there is to gain by each.
+_CORRECTED, _SELDOM, _OFTEN, _LATE = 16, 20, 8, 1e-6
 # Errors of values relative to their size; the change below which single precision tells nothing
 # more, and the one below which it tells nothing if changes no longer fall.
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
@@ -40,9 +44,9 @@ _SINGLE, _NOISE = 1e-10, 1e-9
 # benchmarks/mode.py. Those of an ascent are 16; what refreshes its preconditioner, which no trial
 # does after the first step, takes as long as 4 more.
 _TYPICAL, _TYPICAL_ASCENT = 40, 20
-# What corrections, which trials do without, add to iterations: 28 CPU seconds to each 20 of 6.5
-# (50,000 words, 100 components).
-_WITH_CORRECTIONS = 1.2
+# What corrections, which trials do without, add to iterations: 28 CPU seconds to each 20 of 6.5,
+# and to each eight in the second half (50,000 words, 100 components).
+_WITH_CORRECTIONS = 1.4
 # In which an ascent goes on, one after the other.
 _PRECISIONS = np.float32, np.float64
 # SciPy's status of a search that its callback has ended.
@@ -255,20 +259,22 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
 
     In double precision the top is also reached where no step gains anything. Single precision is
     left where no step does, and where gains are as small as its noise and no longer fall. A surface
-    that is approximated is corrected now and then, and has gained little since then, too. The gain
-    of every step is added to ``gains``.
+    that is approximated is corrected now and then, and has gained as little since then. The gain of
+    every step is added to ``gains``.
     """
     is_single = surface.point.dtype == np.float32
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
     corrects = isinstance(surface, Corrected) and trial.current() is None
-    due, corrected = _CORRECTED if corrects else most + 1, 0
+    due, corrected, often = _CORRECTED if corrects else most + 1, 0, _SELDOM
+    # of two windows of gains each has as many corrections
+    window = 2 * _OFTEN if corrects else _WATCHED
     for step in range(1, most + 1):
         if step > following:
             following += following // 2
             refreshed.add(following)
         if step >= due:
             ascent.value, ascent.gradient = surface.correct()
-            due, corrected = step + _OFTEN, len(gains)
+            due, corrected = step + often, len(gains)
         if step in refreshed and (step == 1 or trial.current() is None):
             surface.refresh()
         if counted is not None and counted.enough():
@@ -282,15 +288,17 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
             continue
         fresh = False
         gains.append(ascent.gain)
-        recent, size = sum(gains[-_WATCHED:]), max(1.0, abs(ascent.value))
-        since = len(gains) - corrected
-        if since >= _WATCHED and recent <= least * size:
-            if not corrects or (corrected > 0 and sum(gains[corrected:]) <= _STALE * least * size):
-                return step, True
-            due = step + 1
-        before = sum(gains[-2 * _WATCHED : -_WATCHED])
+        size, since = max(1.0, abs(ascent.value)), len(gains) - corrected
+        watched = max(_WATCHED, since) if corrects else _WATCHED
+        told = not corrects or (corrected > 0 and since >= _OFTEN)
+        if told and len(gains) >= watched and sum(gains[-watched:]) <= least * size:
+            return step, True
+        if corrects and len(gains) >= _WATCHED and sum(gains[-_WATCHED:]) <= _LATE * size:
+            often = _OFTEN
+            due = min(due, step + 1 + max(0, often - since))
+        recent, before = sum(gains[-window:]), sum(gains[-2 * window : -window])
         noise = is_single and recent <= _NOISE * size
-        if noise and since >= 2 * _WATCHED and recent >= before:
+        if noise and len(gains) >= 2 * window and recent >= before:
             return step, False
     return most, False
 

@@ -352,3 +352,32 @@ def test_a_surface_that_is_approximated_is_climbed_to_the_mode_of_the_exact_dens
     # where nothing is corrected the search ends elsewhere
     uncorrected = np.linalg.solve(model.made.precision, np.ones(6))
     assert np.abs(uncorrected).max() > 0.1
+
+
+class Stiff(Approximated):
+    """Its surface bends nine times as much as the density along one direction."""
+
+    def surface(self, theta, dtype, run):
+        surface = super().surface(theta, dtype, run)
+        softest = np.linalg.eigh(self.precision)[1][:, 0]
+        along = softest @ self.precision @ softest
+        surface.precision = self.precision + 8.0 * along * np.outer(softest, softest)
+        return surface
+
+
+def test_where_little_is_left_a_surface_is_corrected_more_often(monkeypatch):
+    corrected, taken, correct, advance = [], [], ApproximatedSurface.correct, Ascent.advance
+
+    def counted(surface):
+        corrected.append(len(taken))
+        return correct(surface)
+
+    monkeypatch.setattr(ApproximatedSurface, "correct", counted)
+    monkeypatch.setattr(Ascent, "advance", lambda a: taken.append(a) or advance(a))
+    model = Stiff(condition=10.0)
+    theta, facts = find_mode(model, np.zeros(6), tol=1e-8)
+    gaps = np.diff([*corrected, facts["n_iter"]])
+    assert facts["converged"] and gaps[0] > 8 and len(gaps) > 2
+    np.testing.assert_array_equal(gaps[1:], 8)
+    # eight steps gain 1.5e-9 of 1e4 at most, a fifth of what is left, where the curvature is 1
+    np.testing.assert_allclose(theta, model.mode, atol=0.02)
