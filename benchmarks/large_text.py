@@ -46,6 +46,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
+from similarity import train_gensim
 from threadpoolctl import threadpool_info
 
 from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
@@ -211,16 +212,6 @@ class Sentences:
                 yield tokens[i : i + self._longest]
 
 
-def train_gensim(documents, args):
-    """Train gensim's word2vec."""
-    from gensim.models import Word2Vec
-
-    Word2Vec(
-        Sentences(documents), vector_size=args.components, window=5, sg=1, negative=5,
-        epochs=args.gensim, sample=1e-3, min_count=1, max_final_vocab=args.words, seed=1, workers=1,
-    )  # fmt: skip
-
-
 def compile_kernels(options):
     """Fit something small with the kernels of large vocabularies."""
     rng = np.random.default_rng(0)
@@ -284,7 +275,7 @@ def main():
     if args.gensim:
         del shard
         stages = Stages()
-        train_gensim(documents, args)
+        next(train_gensim(args.gensim)(Sentences(documents), args))
         stages.end("gensim")
         stages.tell_rate(vocabulary.n_tokens)
 

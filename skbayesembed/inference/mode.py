@@ -295,7 +295,7 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
             return step, True
         if corrects and len(gains) >= _WATCHED and sum(gains[-_WATCHED:]) <= _LATE * size:
             often = _OFTEN
-            due = min(due, step + 1 + max(0, often - since))
+            due = min(due, step + 1 + max(0, _OFTEN - since))
         recent, before = sum(gains[-window:]), sum(gains[-2 * window : -window])
         noise = is_single and recent <= _NOISE * size
         if noise and len(gains) >= 2 * window and recent >= before:

@@ -110,7 +110,7 @@ class SamplingByAnswer(Sampling):
         self._say(
             f"{_NAME}: the search for the mode had ended at a saddle, and goes on from there. "
             "Answers before this one were worked out at the saddle: ask them again. Posterior "
-            "means stay those of the fit; one with solver='map' and a smaller tol ends elsewhere."
+            "means stay those of the fit; with solver='map' a smaller tol may end elsewhere."
         )
         vectors, step = mode.vectors, direction.reshape(mode.vectors.shape)
         far = min(_FAR, _FURTHEST * np.linalg.norm(vectors) / np.linalg.norm(step))
