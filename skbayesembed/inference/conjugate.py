@@ -17,6 +17,9 @@ _APART = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 STEPS_KEPT = 25
 # Steps that flexible gradients remember.
 MOST_STEPS = 16
+# ``bent(d, pull, known)``: what A is taken for, above zero, along a direction with ``d'Ad = -1``;
+# with the row b and what has been found x, ``d'b`` and ``b'x``.
+Bent = Callable[[np.ndarray, float, float], float]
 
 
 def column(values, like):
@@ -37,6 +40,7 @@ def conjugate_gradients(
     max_iter: int,
     precondition: Product | None = None,
     rough: bool = False,
+    bent: Bent | None = None,
 ) -> np.ndarray:
     """``A^-1`` times each row of ``b``.
 
@@ -55,6 +59,9 @@ def conjugate_gradients(
     rough : bool, default=False
         Whether a row is to end with what has been found where A is not positive definite along its
         direction, the first one if nothing has, and after ``max_iter`` products.
+    bent : callable, optional
+        What A is taken for along directions in which it is not positive definite; all else that is
+        found is conjugate to them.
 
     Returns
     -------
@@ -63,7 +70,7 @@ def conjugate_gradients(
     Raises
     ------
     numpy.linalg.LinAlgError
-        If A turns out not to be positive definite; not if ``rough``.
+        If A turns out not to be positive definite; not if ``rough``, or ``bent``.
     RuntimeError
         If ``max_iter`` products are not enough; not if ``rough``.
     """
@@ -71,7 +78,7 @@ def conjugate_gradients(
     better = residual if precondition is None else precondition(residual)
     direction = better.copy()
     rr = _products(residual, better)
-    aim, ended = tol * tol * rr, np.zeros(len(b), bool)
+    aim, ended, known = tol * tol * rr, np.zeros(len(b), bool), np.zeros(len(b))
     for _ in range(max_iter):
         active = ~(rr <= aim) & ~ended
         if not np.any(active):
@@ -79,15 +86,14 @@ def conjugate_gradients(
         image = product(direction)
         bend = _products(direction, image)
         bad = active & ~(bend > 0.0)
-        if np.any(bad):
-            if not rough:
-                raise _bent_upwards(direction, bend)
+        if rough and np.any(bad):
             # the first direction is better than none
             first = bad & ~np.any(x, axis=1)
             x[first], ended = direction[first], ended | bad
             active &= ~bad
         size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
-        x += column(size, b) * direction
+        taken = _taken(direction, bend, size, active, known, bent)
+        x += column(taken, b) * direction
         residual -= column(size, b) * image
         better = residual if precondition is None else precondition(residual)
         rr, old = _products(residual, better), rr
@@ -106,6 +112,7 @@ def flexible_gradients(
     precondition: Product,
     tol: float,
     max_iter: int,
+    bent: Bent | None = None,
 ) -> np.ndarray:
     """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
 
@@ -114,7 +121,7 @@ def flexible_gradients(
 
     Parameters
     ----------
-    product, b, tol, max_iter
+    product, b, tol, max_iter, bent
         As of `conjugate_gradients`.
     solve : callable
         ``solve(rows, left)``: about ``A^-1`` times rows (m, n), whose residuals are ``left`` (m,)
@@ -129,14 +136,14 @@ def flexible_gradients(
     Raises
     ------
     numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
+        If A turns out not to be positive definite; not if ``bent``.
     RuntimeError
         If ``max_iter`` products are not enough.
     """
     x, residual = np.zeros_like(b), b.copy()
     seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     rr = _products(residual, precondition(residual))
-    aim = tol * tol * rr
+    aim, known = tol * tol * rr, np.zeros(len(b))
     for _ in range(max_iter):
         active = ~(rr <= aim)
         if not np.any(active):
@@ -148,10 +155,9 @@ def flexible_gradients(
             direction -= column(share, b) * before
         image = product(direction)
         bend = _products(direction, image)
-        if not np.all(bend[active] > 0.0):
-            raise _bent_upwards(direction, bend)
         size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
-        x += column(size, b) * direction
+        taken = _taken(direction, bend, size, active, known, bent)
+        x += column(taken, b) * direction
         residual -= column(size, b) * image
         seen = [*seen[1 - MOST_STEPS :], (direction, image, bend)]
         rr = _products(residual, precondition(residual))
@@ -160,17 +166,27 @@ def flexible_gradients(
     raise _unfinished(rr, max_iter)
 
 
-def _bent_upwards(directions, bends):
-    """The error to raise where A is not positive definite along one of the directions."""
-    error, lowest = not_a_mode(), int(np.nanargmin(np.append(bends, 0.0)))
-    if lowest < len(bends):
-        error.direction = directions[lowest] / (-bends[lowest]) ** 0.5
-    return error
+def _taken(directions, bends, sizes, active, known, bent):
+    """Steps along directions: ``sizes`` where A is positive definite, else as ``bent`` says.
+
+    What they add to ``b'x`` is added to ``known``.
+    """
+    steps = sizes.copy()
+    for i in np.flatnonzero(active & ~(bends > 0.0)):
+        error, length = not_a_mode(), np.sqrt(max(-bends[i], 0.0))
+        if length > 0.0:
+            error.direction = directions[i] / length
+        if bent is None or error.direction is None:
+            raise error
+        # "sizes" are d'b over the bends, as all before is conjugate to d
+        steps[i] /= -bent(error.direction, -sizes[i] * length, known[i])
+    known += steps * sizes * bends
+    return steps
 
 
 def _ratio(above, below):
-    """Zero where ``below`` is not above zero."""
-    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0.0)
+    """Zero where ``below`` is."""
+    return np.divide(above, below, out=np.zeros(len(above)), where=below != 0.0)
 
 
 def _unfinished(squares, max_iter):

@@ -264,17 +264,14 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
     """
     is_single = surface.point.dtype == np.float32
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
-    corrects = isinstance(surface, Corrected) and trial.current() is None
-    due, corrected, often = _CORRECTED if corrects else most + 1, 0, _SELDOM
-    # of two windows of gains each has as many corrections
-    window = 2 * _OFTEN if corrects else _WATCHED
+    corrections = _Corrections(surface)
     for step in range(1, most + 1):
         if step > following:
             following += following // 2
             refreshed.add(following)
-        if step >= due:
+        if corrections.due(step):
             ascent.value, ascent.gradient = surface.correct()
-            due, corrected = step + often, len(gains)
+            corrections.made(step, len(gains))
         if step in refreshed and (step == 1 or trial.current() is None):
             surface.refresh()
         if counted is not None and counted.enough():
@@ -288,19 +285,55 @@ def _ascend(surface, ascent, least, most, gains, counted=None):
             continue
         fresh = False
         gains.append(ascent.gain)
-        size, since = max(1.0, abs(ascent.value)), len(gains) - corrected
-        watched = max(_WATCHED, since) if corrects else _WATCHED
-        told = not corrects or (corrected > 0 and since >= _OFTEN)
-        if told and len(gains) >= watched and sum(gains[-watched:]) <= least * size:
+        size = max(1.0, abs(ascent.value))
+        watched = corrections.watched(len(gains))
+        if len(gains) >= watched and sum(gains[-watched:]) <= least * size:
             return step, True
-        if corrects and len(gains) >= _WATCHED and sum(gains[-_WATCHED:]) <= _LATE * size:
-            often = _OFTEN
-            due = min(due, step + 1 + max(0, _OFTEN - since))
+        corrections.hasten(step, gains, size)
+        window = corrections.window
         recent, before = sum(gains[-window:]), sum(gains[-2 * window : -window])
         noise = is_single and recent <= _NOISE * size
         if noise and len(gains) >= 2 * window and recent >= before:
             return step, False
     return most, False
+
+
+class _Corrections:
+    """When a surface is corrected, and over which gains of its steps the end of a search is told.
+
+    Without corrections, where the surface needs none or in a trial, over the last ones.
+
+    Attributes
+    ----------
+    window : int
+        Gains of which any two runs have seen as many corrections.
+    """
+
+    def __init__(self, surface):
+        self._needed = isinstance(surface, Corrected) and trial.current() is None
+        self._next, self._often = _CORRECTED, _SELDOM
+        self._last = 0  # gains before the last one
+        self.window = 2 * _OFTEN if self._needed else _WATCHED
+
+    def due(self, step):
+        return self._needed and step >= self._next
+
+    def made(self, step, n_gains):
+        self._next, self._last = step + self._often, n_gains
+
+    def watched(self, n_gains):
+        """How many gains tell: all since the last correction; infinitely many if nothing does."""
+        if not self._needed:
+            return _WATCHED
+        since = n_gains - self._last
+        return max(_WATCHED, since) if self._last and since >= _OFTEN else math.inf
+
+    def hasten(self, step, gains, size):
+        """Correct more often from where little is gained."""
+        if len(gains) >= _WATCHED and sum(gains[-_WATCHED:]) <= _LATE * size:
+            self._often = _OFTEN
+            since = len(gains) - self._last
+            self._next = min(self._next, step + 1 + max(0, _OFTEN - since))
 
 
 def _started(surface, run):

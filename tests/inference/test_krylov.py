@@ -105,6 +105,34 @@ def test_flexible_gradients_need_a_positive_definite_matrix():
     assert direction @ matrix @ direction == pytest.approx(-1.0)
 
 
+@pytest.mark.parametrize("flexible", [False, True])
+def test_a_direction_in_which_a_matrix_is_not_positive_definite_is_taken_for_another(flexible):
+    """All else is conjugate to it: the matrix is exchanged along that direction alone."""
+    matrix = spd(30, 14, low=0.5)
+    matrix -= 0.7 * np.outer(*2 * [np.linalg.eigh(matrix)[1][:, 0]])
+    b = np.random.default_rng(15).standard_normal((2, 30))
+    b[1] = np.linalg.eigh(matrix)[1][:, -1]  # has found all before it is asked
+    seen = []
+
+    def bent(direction, pull, known):
+        seen.append((direction.copy(), pull, known))
+        return 4.0
+
+    given = {"tol": 1e-10, "max_iter": 90, "bent": bent}
+    if flexible:
+        given |= {"solve": lambda rows, _: rows, "precondition": np.copy}
+    solve = flexible_gradients if flexible else conjugate_gradients
+    found = solve(lambda rows: rows @ matrix, b, **given)
+    ((d, pull, known),) = seen
+    assert d @ matrix @ d == pytest.approx(-1.0)
+    assert pull == pytest.approx(d @ b[0])
+    image = matrix @ d
+    exchanged = matrix + 5.0 * np.outer(image, image)
+    assert_allclose(found[0], np.linalg.solve(exchanged, b[0]), atol=1e-7)
+    assert_allclose(found[1], np.linalg.solve(matrix, b[1]), atol=1e-7)
+    assert known < found[0] @ b[0] - pull**2 / 4.0 + 1e-7
+
+
 def test_rough_conjugate_gradients_return_what_they_have():
     """Where the matrix is not positive definite, and after as many products as there may be."""
     matrix, b = spd(20, 12), np.random.default_rng(13).standard_normal((2, 20))

@@ -12,8 +12,9 @@ from ...common.compiling import working_time
 from ...common.trial import duration, say_line
 from ...common.warnings import note_user
 from ...inference.chains import Workers
-from ...inference.laplace import NotAMode
+from ...inference.laplace import NotAMode, not_a_mode
 from ...inference.mode import find_mode_only
+from ...inference.profile import profile_along
 from ...inference.threads import OneBlasThread
 from ..balance import balancing, nearest_rotation
 from ..laplace.approximation import NAMES
@@ -25,16 +26,19 @@ from .asked import seconds_by_answer
 from .footprint import check_room_by_answer, together_by_answer
 from .sampling import Mode, Sampling
 from .scores import effective_units
-from .systems import TOL, systems_at
+from .systems import TOL, slope_along, systems_at
 
 # The search for the mode from the solver's vectors. Of two cosines the softer one has a standard
 # deviation within 3 % of that at the very mode, the other within 1 % (1,500 words, 30 components);
 # ten times as large a tolerance leaves 9 %.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-7
-# Where it ended at a saddle, it goes on so many standard deviations (by the size of the curvature)
-# along a direction that leads up, but no further than by a share of the vectors' length; to a
-# smaller tolerance, and some times.
-_FAR, _FURTHEST, _CLOSER, _MOST_MOVES = 1.0, 0.25, 0.05, 3
+# Where it ended at a saddle, it goes on from the top of the direction that leads up; to a smaller
+# tolerance, and some times. Not so where the log density rises by less along that direction, and
+# this has less than a share of an answer's variance.
+_HIGHER, _MUCH, _CLOSER, _MOST_MOVES = 1.0, 0.05, 0.05, 3
+# How far a direction may reach, for a start: so many standard deviations by the size of its
+# curvature, or a share of the vectors' length.
+_FAR, _FURTHEST = 1.0, 0.25
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.
@@ -101,7 +105,7 @@ class SamplingByAnswer(Sampling):
 
     @OneBlasThread()
     def _go_on(self, direction):
-        """Search on where the density bends upwards: what the search ended at was no mode.
+        """Search on from a higher point: what the search ended at was no mode.
 
         Returns what `AskedDeviations` take of a mode.
         """
@@ -112,9 +116,8 @@ class SamplingByAnswer(Sampling):
             "Answers before this one were worked out at the saddle: ask them again. Posterior "
             "means stay those of the fit; with solver='map' a smaller tol may end elsewhere."
         )
-        vectors, step = mode.vectors, direction.reshape(mode.vectors.shape)
-        far = min(_FAR, _FURTHEST * np.linalg.norm(vectors) / np.linalg.norm(step))
-        self._start, self._moved = vectors + far * step, self._moved + 1
+        self._start = mode.vectors + direction.reshape(mode.vectors.shape)
+        self._moved += 1
         # all that was worked out there; a search that fails leaves nothing of it behind
         asked = self.__dict__.pop("deviations", None)
         for name in ("_at_mode", "_hessian", "rank", "problem"):
@@ -206,16 +209,41 @@ class SamplingByAnswer(Sampling):
 
         systems.run.n_threads = effective_n_jobs(self.n_jobs)
         with OneBlasThread(), systems.run:
+            bent = self._reach if observed else None
             try:
-                return systems.solve(gradients, TOL, tell, observed)
+                return systems.solve(gradients, TOL, tell, observed, bent)
             except (np.linalg.LinAlgError, RuntimeError) as error:
                 known = isinstance(error, NotAMode) and error.direction is not None
-                if observed and known and self._moved < _MOST_MOVES:
+                if known and self._moved < _MOST_MOVES:
                     raise
                 raise np.linalg.LinAlgError(
                     f"There is no interval by units of this answer: {error} Or take the model's, "
                     "set_params(uncertainty='model')."
                 ) from error
+
+    def _reach(self, direction, pull, known):
+        """What the curvature is taken for along a direction in which the density bends upwards.
+
+        Raises
+        ------
+        NotAMode
+            If the search is to go on from the top, where its direction leads.
+        """
+        mode, systems, _ = self._at_mode
+        far = _FURTHEST * np.linalg.norm(mode.vectors) / np.linalg.norm(direction)
+        slope = slope_along(systems.model, mode.vectors, direction, systems.run)
+        found = profile_along(slope, min(_FAR, far))
+        part = pull * pull * found.variance
+        if found.gain > _HIGHER or part > _MUCH * known:
+            error = not_a_mode()
+            error.direction = found.top * direction
+            raise error
+        self._say(
+            f"{_NAME}: where the search for the mode ended, the log density is flat along a "
+            f"direction (its top is {found.gain:.2g} higher), and taken to be as wide there as it "
+            f"is: {part / (known + part):.2g} of the answer's variance by the model."
+        )
+        return 1.0 / found.variance
 
     def _along(self, directions):
         mode, _, influences = self._at_mode

@@ -82,7 +82,7 @@ class Systems:
             self._expected = self._hessian.expected()
         self._preconditioner = _preconditioner(model.prior, residuals, self._x)
 
-    def solve(self, gradients, tol=TOL, told=None, observed=True):
+    def solve(self, gradients, tol=TOL, told=None, observed=True, bent=None):
         """``H^+`` times gradients (m, 2, n_words, K), float32 and at right angles to the orbit.
 
         Parameters
@@ -95,11 +95,13 @@ class Systems:
             Called after each product.
         observed : bool
             Whether H is that of the data, or that which is expected.
+        bent : callable, optional
+            As of `conjugate_gradients`, of directions (2, n_words, K).
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If H is not positive definite.
+            If H is not positive definite; not if ``bent``.
         """
         shape = gradients.shape
 
@@ -116,11 +118,13 @@ class Systems:
             return (self._projected(out) if observed else out).reshape(rows.shape)
 
         rows = np.ascontiguousarray(gradients, dtype=np.float32).reshape(len(gradients), -1)
-        found = self._found(rows, product, precondition, tol, observed)
+        limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}
+        if bent is not None:
+            limits["bent"] = lambda row, *known: bent(row.reshape(shape[1:]), *known)
+        found = self._found(rows, product, precondition, limits, observed)
         return self._projected(found.reshape(shape))
 
-    def _found(self, rows, product, precondition, tol, observed):
-        limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}
+    def _found(self, rows, product, precondition, limits, observed):
         return conjugate_gradients(product, rows, precondition=precondition, **limits)
 
     def product(self, directions, observed=True):
@@ -179,7 +183,7 @@ class ClusteredSystems(Systems):
         given = residuals, self._x, prior.tau, self._preconditioner.exchanges
         self._curvature = ClusteredCurvature(*given, self.run)
 
-    def _found(self, rows, product, precondition, tol, observed):
+    def _found(self, rows, product, precondition, limits, observed):
         shape = len(rows), *self._x.shape
 
         def rough(rows):
@@ -187,10 +191,10 @@ class ClusteredSystems(Systems):
             return self._product(rows.reshape(shape), observed, False).reshape(rows.shape)
 
         def solve(rows, left):
-            limits = {"tol": np.maximum(_ROUGH, _NEARLY / left), "max_iter": _MOST_PRODUCTS}
-            return conjugate_gradients(rough, rows, precondition=precondition, rough=True, **limits)
+            options = {"tol": np.maximum(_ROUGH, _NEARLY / left), "max_iter": _MOST_PRODUCTS}
+            options |= {"precondition": precondition, "rough": True}
+            return conjugate_gradients(rough, rows, **options)
 
-        limits = {"tol": tol, "max_iter": _MOST_PRODUCTS}
         return flexible_gradients(product, rows, solve=solve, precondition=precondition, **limits)
 
     def product(self, directions, observed=True):
@@ -221,11 +225,31 @@ def _frequent(model):
     return frequent_words(model.pairs, _RARE, _MOST_WORK) if separable(model) else None
 
 
-def _preconditioner(prior, residuals, x):
+def slope_along(model, vectors, direction, run):
+    """Slopes of a model's log density along a direction, a function of the place along it.
+
+    Vectors and direction are of shape (2, n_words, K).
+    """
+    residuals = Residuals(model.pairs, run)
+    x, dx = (a.astype(np.float32) for a in (vectors, direction))
+
+    def slope(place):
+        gradient = _gradient(model.prior, residuals, x + np.float32(place) * dx)
+        return float(np.sum(np.einsum("swk,swk->sw", gradient, dx), dtype=float))
+
+    return slope
+
+
+def _gradient(prior, residuals, x):
     gradient = np.empty_like(x)
     residuals.gradient(*x, gradient)
     for side in (0, 1):
         prior.add_gradient(side, x[side], gradient[side])
+    return gradient
+
+
+def _preconditioner(prior, residuals, x):
+    gradient = _gradient(prior, residuals, x)
     options = {"flattest": _FLATTEST, "rounds": _ROUNDS}
     made = Preconditioner(prior, residuals, np.float32, **options)
     made.refresh(x, gradient)

@@ -294,6 +294,35 @@ def test_a_saddle_is_left(by_clusters, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("by_clusters", [False, True])
+def test_flat_directions_are_as_wide_as_the_density(by_clusters, monkeypatch):
+    """By slopes in single precision, against values of the log density on a grid."""
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    for module, name, value in CLUSTERS if by_clusters else ():
+        monkeypatch.setattr(module, name, value)
+    sampling = make().fit(DOCUMENTS)._sampling
+    mode, solver, _ = sampling._at_mode
+    rng = np.random.default_rng(0)
+    direction = 0.3 * rng.standard_normal(mode.vectors.shape)
+    places = np.linspace(-1.0, 1.0, 401)
+    gradient = np.empty(solver.model.n_parameters)
+    arrays = (mode.vectors + t * direction for t in places)
+    packed = (solver.model.pack({"rho": rho, "alpha": alpha}) for rho, alpha in arrays)
+    heights = np.array([solver.model.logp_and_grad(theta, gradient) for theta in packed])
+    density = np.exp(heights - heights.max())
+    variance = np.average((places - np.average(places, weights=density)) ** 2, weights=density)
+    assert density[[0, -1]].max() < 1e-6
+    with solver.run:
+        assert sampling._reach(direction, 1e-3, 1.0) == pytest.approx(1.0 / variance, rel=0.05)
+        # what has much of an answer's variance, and what leads to a higher point
+        with pytest.raises(NotAMode):
+            sampling._reach(direction, 1.0, variance)
+        mode.vectors[:] += 0.5 * direction
+        with pytest.raises(NotAMode) as caught:
+            sampling._reach(direction, 1e-3, 1.0)
+    np.testing.assert_allclose(caught.value.direction, -0.5 * direction, rtol=0.05)
+
+
+@pytest.mark.parametrize("by_clusters", [False, True])
 def test_words_without_pairs(by_clusters, monkeypatch):
     """Neither they nor their clusters are in the way of others."""
     monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
