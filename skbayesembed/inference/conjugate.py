@@ -113,6 +113,7 @@ def flexible_gradients(
     tol: float,
     max_iter: int,
     bent: Bent | None = None,
+    steps: list[tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> np.ndarray:
     """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
 
@@ -128,6 +129,9 @@ def flexible_gradients(
         times what they may be.
     precondition : callable
         M of the norm that residuals are measured in.
+    steps : list, optional
+        To it the last `MOST_STEPS` are added, ``(d, d'Ad)`` of each row: conjugate directions, and
+        what A was taken for along them.
 
     Returns
     -------
@@ -142,12 +146,13 @@ def flexible_gradients(
     """
     x, residual = np.zeros_like(b), b.copy()
     seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    curvatures: list[np.ndarray] = []
     rr = _products(residual, precondition(residual))
     aim, known = tol * tol * rr, np.zeros(len(b))
     for _ in range(max_iter):
         active = ~(rr <= aim)
         if not np.any(active):
-            return x
+            break
         left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
         direction = solve(np.where(active[:, None], residual, b.dtype.type(0.0)), left)
         for before, image, bend in seen:
@@ -160,10 +165,14 @@ def flexible_gradients(
         x += column(taken, b) * direction
         residual -= column(size, b) * image
         seen = [*seen[1 - MOST_STEPS :], (direction, image, bend)]
+        curvatures.append(_ratio(size * bend, taken))
         rr = _products(residual, precondition(residual))
-    if np.all(rr <= aim):
-        return x
-    raise _unfinished(rr, max_iter)
+    if not np.all(rr <= aim):
+        raise _unfinished(rr, max_iter)
+    if steps is not None:
+        kept = curvatures[-len(seen) :] if seen else []
+        steps += [(one[0], curvature) for one, curvature in zip(seen, kept, strict=True)]
+    return x
 
 
 def _taken(directions, bends, sizes, active, known, bent):

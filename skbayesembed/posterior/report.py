@@ -303,7 +303,10 @@ def _intervals(estimator, attrs):
         known = vars(estimator._sampling)
         response = "worked out with the first question"
         if estimator._sampling.by_answer:
-            response = "not measured (answers one by one): taken as 1, intervals are rather wide"
+            response = (
+                "not measured for all answers (they are computed one by one); each has that of its "
+                "soft directions, by refits"
+            )
         if "response" in known:
             response = f"{known['response']:.3f}"
             error = known.get("response_error", np.nan)

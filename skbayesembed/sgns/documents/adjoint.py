@@ -9,13 +9,14 @@ the Hessian that is expected, tells of the prior.
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import numpy as np
 
 from ...inference.krylov import inverse_root
 from ...inference.laplace import NotAMode
 from ..balance import along_transposed
-from ..questions.operands import turned
+from ..questions.operands import turned, values
 from .deviations import FEWEST_UNITS, own_deviations, own_normals, prior_pull
 
 # Random directions of the prior that answers share, so that their draws are joint; of each answer
@@ -44,7 +45,8 @@ class AskedDeviations:
         ``solve(gradients, observed)``: ``H^+`` times gradients (m, 2, n_words, K) by ``mode``, H
         observed or expected.
     influences : callable
-        ``influences(directions)``: influences of units along these, (n_units, m).
+        ``influences(directions)``: influences of units along these, (n_units, m), scaled to sums
+        of squares that are variances.
     information : callable
         ``information(side, word)``: of the pairs of a word, at ``mode``, (K, K).
     prior : Prior
@@ -56,6 +58,9 @@ class AskedDeviations:
         Answers whose systems are solved in step.
     note_number : callable
         Told how many answers a question has before they are worked out.
+    respond : callable
+        ``respond(i, influence, gradient, variance, answer)``: as of `refits.responding`, for the
+        answer of row i of what was solved for last.
     go_on : callable
         ``go_on(direction)``: ``vectors``, ``mode`` and ``maps`` of a higher point, where along the
         direction the density bends upwards.
@@ -72,14 +77,14 @@ class AskedDeviations:
 
     def __init__(
         self, vectors, mode, maps, balance, *, solve, influences, information, prior, n_units,
-        seeds, together, n_sampling, note_number, go_on,
+        seeds, together, n_sampling, note_number, respond, go_on,
     ):  # fmt: skip
         self.vectors, self.n_units, self.n_sampling = vectors, n_units, n_sampling
         self._mode, self._maps, self._balance = mode, maps, balance
         self._solve, self._influences, self._information = solve, influences, information
         self._prior, self._together = prior, together
         self._prior_seed, self.seed = seeds
-        self._note_number, self._go_on = note_number, go_on
+        self._note_number, self._respond, self._go_on = note_number, respond, go_on
         # derivatives of the answers so far, by their gradients
         self._known = {}
 
@@ -120,13 +125,15 @@ class AskedDeviations:
     def _changes(self, question, pulls):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
         keys = [_key_of(gradient) for gradient in places]
-        new = {key: gradient for key, gradient in zip(keys, places, strict=True)}
-        new = [(key, new[key]) for key in new if key not in self._known]
+        first = {key: i for i, key in reversed(list(enumerate(keys)))}
+        new = sorted(i for key, i in first.items() if key not in self._known)
         self._note_number(len(new))
+        read = self._on_scale(question)
         for a in range(0, len(new), self._together):
             part = new[a : a + self._together]
-            columns = self._along(self._by_mode([gradient for _, gradient in part])).T
-            self._known.update(zip((key for key, _ in part), columns, strict=True))
+            asked = [partial(read, i) for i in part]
+            columns = self._along(self._by_mode([places[i] for i in part]), asked).T
+            self._known.update(zip((keys[i] for i in part), columns, strict=True))
         return np.stack([self._known[key] for key in keys], axis=1)
 
     def _by_place(self, question, i, pulls):
@@ -154,13 +161,29 @@ class AskedDeviations:
                 one[side] = one[side] @ m.T
         return out
 
-    def _along(self, gradients):
+    def _on_scale(self, question):
+        """``read(i, vectors)``: an answer at vectors, as straight as its scale makes it.
+
+        At ``self.vectors`` it has the derivatives of the answer.
+        """
+
+        def at(vectors):
+            read, k = (lambda side, places: vectors[side][places]), vectors.shape[-1]
+            return question.at(values(question.operands, read, (k,)))
+
+        here = at(self.vectors)
+        scale = question.scale(here)
+        slope = np.broadcast_to(scale.slope(here), here.shape)
+        return lambda i, vectors: slope[i] * scale.forward(at(vectors))[i]
+
+    def _along(self, gradients, answers):
         """Derivatives along units, directions of the prior and its pull, of answers."""
-        influences = self._influences(self._solve(gradients, observed=True))
-        influences -= influences.mean(axis=0)
-        n = self.n_sampling
-        # an infinitesimal jackknife, as of `deviations.sampling_weights`
-        influences *= np.sqrt(n / (n - 1.0))
+        solutions = self._solve(gradients, observed=True)
+        influences = self._influences(solutions)
+        for i, (own, gradient, z) in enumerate(
+            zip(influences.T, gradients, solutions, strict=True)
+        ):
+            own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answers[i])
         solutions = self._solve(gradients, observed=False)
         known = [
             sum(np.vdot(z[side], self._prior.apply(side, z[side])) for side in (0, 1))

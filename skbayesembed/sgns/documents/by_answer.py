@@ -24,6 +24,8 @@ from ..starting import searched
 from .adjoint import AskedDeviations
 from .asked import seconds_by_answer
 from .footprint import check_room_by_answer, together_by_answer
+from .refits import responding
+from .response import mode_near
 from .sampling import Mode, Sampling
 from .scores import effective_units
 from .systems import TOL, slope_along, systems_at
@@ -39,6 +41,8 @@ _HIGHER, _MUCH, _CLOSER, _MOST_MOVES = 1.0, 0.05, 0.05, 3
 # How far a direction may reach, for a start: so many standard deviations by the size of its
 # curvature, or a share of the vectors' length.
 _FAR, _FURTHEST = 1.0, 0.25
+# The searches with other weights of units, from where first order leads.
+_REFIT_TOL = 1e-6
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.
@@ -51,8 +55,8 @@ class SamplingByAnswer(Sampling):
 
     The mode is searched for when the first question is asked, and kept. Not known are how much more
     words vary by unit than the model takes them to (``dispersion``, NaN) and how far refits of
-    halves of the units move (``response``, 1; it is hardly ever above one, so that intervals are
-    rather too wide).
+    halves of the units move (``response``, 1). Where an answer moves along a direction that is next
+    to flat, refits with other weights of units tell how far (`refits`).
     """
 
     by_answer = True
@@ -179,6 +183,7 @@ class SamplingByAnswer(Sampling):
             together=self._room,
             n_sampling=self._number,
             note_number=self.note_number,
+            respond=self._respond,
             go_on=self._go_on,
         )
 
@@ -245,10 +250,32 @@ class SamplingByAnswer(Sampling):
         )
         return 1.0 / found.variance
 
+    def _respond(self, i, influence, gradient, variance, answer):
+        """Influences on one answer, as `refits` has them."""
+        mode, systems, _ = self._at_mode
+        steps = [(d[i], float(curvature[i])) for d, curvature in systems.steps]
+
+        def refit(weights, step):
+            self._say(
+                f"{_NAME}: units move this answer along a direction in which the log density is "
+                "nearly flat. A refit with other weights of units, one of two, tells how far."
+            )
+            model = searched(self._build.reweighted(weights), near=True)
+            arrays = dict(zip(NAMES, mode.vectors + step, strict=True))
+            with self._awaited.search(3, "mode with other weights"), systems.run:
+                return mode_near(model, arrays, self._balance, _REFIT_TOL, systems.run)
+
+        systems.run.n_threads = effective_n_jobs(self.n_jobs)
+        with OneBlasThread():
+            return responding(influence, gradient, variance, steps, self._along, answer, refit)
+
     def _along(self, directions):
         mode, _, influences = self._at_mode
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
-            return influences.along(mode.vectors, directions, run)
+            found = influences.along(mode.vectors, directions, run)
+        # an infinitesimal jackknife, as of `deviations.sampling_weights`
+        n = self._number
+        return np.sqrt(n / (n - 1.0)) * (found - found.mean(axis=0))
 
     def _information(self, side, word):
         """Information of a word's pairs at the mode."""

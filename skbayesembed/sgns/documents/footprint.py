@@ -87,15 +87,18 @@ def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) 
     # preconditioner's
     vectors = 2 * side * (4 * 8 + 8 * 4)
     # counts of all pairs in double and single precision; two tables of units, while they are made
-    counts = 48 * n_pairs + 64 * n_entries
+    pairs, entries = 48 * n_pairs, 64 * n_entries
     # steps and gradients that the search remembers
     search = 2 * side * 20 * 4
     # directions, residuals and images, and sums over columns of each run of rows
     systems = 2 * side * m * (8 * 4 + 2 * 8) + 8 * 4 * side * (m + 1)
+    refit = 0
     if n_words >= MANY:
         # what residuals by clusters lack, and directions and images of the steps before
         systems += 34 * side + 2 * side * m * 8 * MOST_STEPS
-    return vectors + counts + max(search, systems)
+        # the former once more, directions, counts with other weights and the search with them
+        refit = 34 * side + 2 * side * m * 4 * MOST_STEPS + pairs + search
+    return vectors + pairs + entries + max(search, systems, refit)
 
 
 def keeps_tables(n_words: int, given: bool) -> bool:

@@ -64,9 +64,13 @@ class Systems:
         Products with H so far, each with all right-hand sides that were solved for together.
     usual : int
         Products that a system usually takes.
+    steps : list of (ndarray, ndarray)
+        Conjugate directions of the last solution by the data, (m, 2, n_words, K), and their
+        curvatures (m,); none where they are not kept, and after another solution.
     """
 
     usual = 50
+    steps = ()
 
     def __init__(self, model, vectors, orbit, run=serial):
         self.model, self._orbit, self.run, self.products = model, orbit, run, 0
@@ -103,7 +107,7 @@ class Systems:
         numpy.linalg.LinAlgError
             If H is not positive definite; not if ``bent``.
         """
-        shape = gradients.shape
+        shape, self.steps = gradients.shape, ()
 
         def product(rows):
             out = self.product(rows.reshape(shape), observed)
@@ -195,7 +199,11 @@ class ClusteredSystems(Systems):
             options |= {"precondition": precondition, "rough": True}
             return conjugate_gradients(rough, rows, **options)
 
-        return flexible_gradients(product, rows, solve=solve, precondition=precondition, **limits)
+        options = {"solve": solve, "precondition": precondition, "steps": (steps := [])}
+        found = flexible_gradients(product, rows, **options, **limits)
+        if observed:
+            self.steps = [(d.reshape(shape), curvature) for d, curvature in steps]
+        return found
 
     def product(self, directions, observed=True):
         """As of `Systems`."""

@@ -82,6 +82,10 @@ class Question:
             out[:, part] = self.of(x[:, self.index[part]], part)
         return out
 
+    def at(self, x):
+        """Answers (n,) of operands (len(operands), K)."""
+        return self.value(x[None])[0]
+
     def gradient(self, x, draws=None):
         """Derivatives of answers by the operands that they take, (n, r, K), at ``x``.
 
@@ -320,6 +324,10 @@ class Differences(Question):
     def value(self, x):
         """Answers of draws of operands."""
         return self._first.value(x[0]) - self._second.value(x[1])
+
+    def at(self, x):
+        """Answers of operands."""
+        return self._first.at(x[: self._cut]) - self._second.at(x[self._cut :])
 
     def gradient(self, x, draws=None):
         """Derivatives of answers by the operands that they take."""
