@@ -113,7 +113,7 @@ def flexible_gradients(
     tol: float,
     max_iter: int,
     bent: Bent | None = None,
-    steps: list[tuple[np.ndarray, np.ndarray]] | None = None,
+    steps: list[list[tuple[np.ndarray, float]]] | None = None,
 ) -> np.ndarray:
     """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
 
@@ -130,8 +130,8 @@ def flexible_gradients(
     precondition : callable
         M of the norm that residuals are measured in.
     steps : list, optional
-        To it the last `MOST_STEPS` are added, ``(d, d'Ad)`` of each row: conjugate directions, and
-        what A was taken for along them.
+        To it a list of each row is added, of the last `MOST_STEPS` that it took part in, ``(d,
+        d'Ad)``: conjugate directions, and what A was taken for along them.
 
     Returns
     -------
@@ -145,34 +145,67 @@ def flexible_gradients(
         If ``max_iter`` products are not enough.
     """
     x, residual = np.zeros_like(b), b.copy()
-    seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    curvatures: list[np.ndarray] = []
+    rows = [_Seen(alone=len(b) == 1) for _ in b]
     rr = _products(residual, precondition(residual))
-    aim, known = tol * tol * rr, np.zeros(len(b))
+    aim, known, active = tol * tol * rr, np.zeros(len(b)), np.ones(len(b), bool)
     for _ in range(max_iter):
-        active = ~(rr <= aim)
+        active &= ~(rr <= aim)
+        for i in np.flatnonzero(~active):
+            rows[i].end()
         if not np.any(active):
             break
         left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
         direction = solve(np.where(active[:, None], residual, b.dtype.type(0.0)), left)
-        for before, image, bend in seen:
-            share = _ratio(_products(direction, image), bend)
-            direction -= column(share, b) * before
+        for i in np.flatnonzero(active):
+            rows[i].make_conjugate(direction[i])
         image = product(direction)
         bend = _products(direction, image)
         size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
         taken = _taken(direction, bend, size, active, known, bent)
         x += column(taken, b) * direction
         residual -= column(size, b) * image
-        seen = [*seen[1 - MOST_STEPS :], (direction, image, bend)]
-        curvatures.append(_ratio(size * bend, taken))
+        curvature = _ratio(size * bend, taken)
+        for i in np.flatnonzero(active):
+            rows[i].add(direction[i], image[i], bend[i], curvature[i])
         rr = _products(residual, precondition(residual))
-    if not np.all(rr <= aim):
+    if np.any(active & ~(rr <= aim)):
         raise _unfinished(rr, max_iter)
     if steps is not None:
-        kept = curvatures[-len(seen) :] if seen else []
-        steps += [(one[0], curvature) for one, curvature in zip(seen, kept, strict=True)]
+        steps += [row.steps for row in rows]
     return x
+
+
+class _Seen:
+    """The last steps of a row: directions with their images, until the row has converged.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether it is the only row; one of several is copied, or it would keep the others.
+
+    Attributes
+    ----------
+    steps : list of (ndarray, float)
+        Directions, and what the matrix was taken for along them.
+    """
+
+    def __init__(self, alone):
+        self._alone, self._images, self.steps = alone, [], []
+
+    def make_conjugate(self, direction):
+        """Make a direction conjugate to those before, in place."""
+        for (before, _), (image, bend) in zip(self.steps, self._images, strict=True):
+            if bend != 0.0:
+                direction -= direction.dtype.type(float(np.vdot(direction, image)) / bend) * before
+
+    def add(self, direction, image, bend, curvature):
+        if not self._alone:
+            direction, image = direction.copy(), image.copy()
+        self.steps = [*self.steps[1 - MOST_STEPS :], (direction, float(curvature))]
+        self._images = [*self._images[1 - MOST_STEPS :], (image, bend)]
+
+    def end(self):
+        self._images = []
 
 
 def _taken(directions, bends, sizes, active, known, bent):
@@ -182,13 +215,12 @@ def _taken(directions, bends, sizes, active, known, bent):
     """
     steps = sizes.copy()
     for i in np.flatnonzero(active & ~(bends > 0.0)):
-        error, length = not_a_mode(), np.sqrt(max(-bends[i], 0.0))
-        if length > 0.0:
-            error.direction = directions[i] / length
-        if bent is None or error.direction is None:
-            raise error
+        length = np.sqrt(max(-bends[i], 0.0))
+        direction = directions[i] / length if length > 0.0 else None
+        if bent is None or direction is None:
+            raise not_a_mode(direction=direction)
         # "sizes" are d'b over the bends, as all before is conjugate to d
-        steps[i] /= -bent(error.direction, -sizes[i] * length, known[i])
+        steps[i] /= -bent(direction, -sizes[i] * length, known[i])
     known += steps * sizes * bends
     return steps
 

@@ -66,9 +66,11 @@ class NotAMode(np.linalg.LinAlgError):
     direction: np.ndarray | None = None
 
 
-def not_a_mode(where: str = "") -> NotAMode:
+def not_a_mode(where: str = "", direction: np.ndarray | None = None) -> NotAMode:
     """The error to raise for an indefinite Hessian; ``where`` is added to its message."""
-    return NotAMode(NOT_A_MODE.format(where=where))
+    error = NotAMode(NOT_A_MODE.format(where=where))
+    error.direction = direction
+    return error
 
 
 def check_reached(facts: Mapping[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 Where minus the Hessian at the end of a search is not positive along a direction, the density may
 rise there by any amount, or by hardly any and be ended by its higher terms. Its slopes at a few
-points tell which. The log density is taken for a polynomial as far as it has fallen by some units,
-and for a tangent from there.
+points tell which. Between these they are interpolated as far as the log density has fallen by some
+units; from there it is taken for its tangent.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from .laplace import not_a_mode
 
 # By how much the log density has fallen at the ends, wanted and within which bounds; places that
-# are tried for an end, and how much further than the last one the next is at most.
+# are tried for an end, and how much further than the last one the next is at most, or nearer.
 _FALL, _ENOUGH = 4.0, (2.0, 8.0)
-_TRIED, _FURTHER = 20, 4.0
+_TRIED, _FURTHER, _NEARER = 20, 4.0, 0.03
+# Where slopes are asked for on the way to the ends.
+_SHARES = 1 / 3, 2 / 3
 # Powers of the place that the slope grows with: of the first place, and at most.
 _USUAL, _STEEPEST = 3.0, 20.0
-# Points between the ends, and beyond each of them to a fall of so many times `_FALL`.
+# Points that are summed over between the ends, and beyond each of them to a fall of so many times
+# `_FALL`.
 _POINTS, _TAIL = 1001, 5.0
 
 
@@ -59,32 +63,40 @@ def profile_along(slope: Callable[[float], float], reach: float) -> Profile:
     numpy.linalg.LinAlgError
         If it does not fall.
     """
-    ends, at_ends = zip(_end(slope, -reach), _end(slope, reach), strict=True)
-    places = [ends[0], 0.5 * ends[0], 0.0, 0.5 * ends[1], ends[1]]
-    slopes = [at_ends[0], *map(slope, places[1:-1]), at_ends[1]]
-    line = np.polynomial.Polynomial.fit(places, slopes, len(places) - 1)
-    return _profile(line.integ(lbnd=0.0), ends, at_ends)
+    known: dict[float, float] = {}
+
+    def asked(place):
+        known[place] = slope(place)
+        return known[place]
+
+    ends = tuple(_end(asked, end) for end in (-reach, reach))
+    for place in (0.0, *(share * end for end in ends for share in _SHARES)):
+        asked(place)
+    places = np.array(sorted(place for place in known if ends[0] <= place <= ends[1]))
+    # between the places slopes go up or down as those there do: no top is made up
+    line = PchipInterpolator(places, [known[place] for place in places])
+    heights = line.antiderivative()
+    return _profile(lambda t: heights(t) - heights(0.0), ends, [known[end] for end in ends])
 
 
 def _end(slope, place):
-    """Where the density has fallen enough on the way to a place or beyond, and the slope there.
+    """Where the density has fallen enough on the way to a place or beyond.
 
     The slope is taken to go by a power of the place.
     """
     inner = outer = None  # the last places that were too near and too far, and how steep there
     for _ in range(_TRIED):
-        at_place = slope(place)
-        steep = -at_place * np.sign(place)
+        steep = -slope(place) * np.sign(place)
         power = _power(place, steep, inner, outer)
         fall = steep * abs(place) / (power + 1.0)
         if _ENOUGH[0] <= fall <= _ENOUGH[1]:
-            return place, at_place
+            return place
         if fall < _FALL:
             inner, most = (place, steep), _FURTHER
         else:
             outer, most = (place, steep), 1.0
-        wanted = most if steep <= 0.0 else min(most, (_FALL / fall) ** (1.0 / (power + 1.0)))
-        place = _between(wanted * place, inner, outer)
+        wanted = most if steep <= 0.0 else (_FALL / fall) ** (1.0 / (power + 1.0))
+        place = _between(float(np.clip(wanted, _NEARER, most)) * place, inner, outer)
     raise not_a_mode(" along a direction")
 
 

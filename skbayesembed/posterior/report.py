@@ -304,8 +304,8 @@ def _intervals(estimator, attrs):
         response = "worked out with the first question"
         if estimator._sampling.by_answer:
             response = (
-                "not measured for all answers (they are computed one by one); each has that of its "
-                "soft directions, by refits"
+                "not measured (answers one by one): taken as 1, but along soft directions of an "
+                "answer where words are so many that rare ones meet by clusters"
             )
         if "response" in known:
             response = f"{known['response']:.3f}"

@@ -148,9 +148,9 @@ class BayesianSGNS(
         ``loo`` are always the model's. If ``rho_`` has more than 2,000,000 entries, or what all
         answers share would not fit in memory, answers are computed one by one, each in a few dozen
         passes through all pairs of words. Then
-        ``dispersion_`` is NaN, ``response_`` is 1 (refits tell of soft directions of an answer
-        alone), ranks among all words have no probability, and features of documents no standard
-        deviation.
+        ``dispersion_`` is NaN, ``response_`` is taken as 1 (from 10,000 words on refits tell of an
+        answer's soft directions), ranks among all words have no probability, and features of
+        documents no standard deviation.
     pair_weights : {"token", "pairs"}, default="token"
         For count matrices. ``"token"`` counts every token once as a target: each pair of a document
         of N tokens has weight ``1 / (N - 1)``. ``"pairs"`` counts every pair 1, and thus a token

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from skbayesembed.inference.conjugate import (
+    MOST_STEPS,
     block_conjugate_gradients,
     conjugate_gradients,
     flexible_gradients,
@@ -89,6 +94,25 @@ def test_flexible_gradients_with_solutions_that_are_rough():
         flexible_gradients(product, b, max_iter=3, **given)
 
 
+def test_rows_keep_the_steps_that_they_took_part_in():
+    """One that has converged before keeps its own, and no others."""
+    matrix = spd(80, 7)
+    b = np.random.default_rng(8).standard_normal((2, 80))
+    b[0] = 1e-6 * b[0] + np.linalg.eigh(matrix)[1][:, -1]
+    kept: list = []
+    given = {"solve": near(matrix, 0.6, 9), "precondition": np.copy, "steps": kept}
+    found = flexible_gradients(lambda x: x @ matrix, b, tol=1e-4, max_iter=50, **given)
+    few, many = kept
+    assert 0 < len(few) < len(many)
+    for row, steps in zip(b, kept, strict=True):
+        directions, curvatures = np.array([d for d, _ in steps]), [c for _, c in steps]
+        bends = directions @ matrix @ directions.T
+        assert_allclose(bends, np.diag(curvatures), atol=1e-6 * max(curvatures))
+        if len(steps) < MOST_STEPS:
+            x = (directions @ row / curvatures) @ directions
+            assert min(np.linalg.norm(x - y) for y in found) < 1e-8 * np.linalg.norm(x)
+
+
 def test_flexible_gradients_need_a_positive_definite_matrix():
     matrix = spd(20, 10) - 0.5 * np.eye(20)
     b = np.random.default_rng(11).standard_normal((2, 20))
@@ -131,6 +155,32 @@ def test_a_direction_in_which_a_matrix_is_not_positive_definite_is_taken_for_ano
     assert_allclose(found[0], np.linalg.solve(exchanged, b[0]), atol=1e-7)
     assert_allclose(found[1], np.linalg.solve(matrix, b[1]), atol=1e-7)
     assert known < found[0] @ b[0] - pull**2 / 4.0 + 1e-7
+
+
+@pytest.mark.parametrize("flexible", [False, True])
+def test_an_error_keeps_no_work_alive(flexible):
+    """Once it is handled, without the garbage collector: what goes on then needs the room."""
+    matrix = spd(20, 10) - 0.5 * np.eye(20)
+    b = np.random.default_rng(11).standard_normal((2, 20))
+    images = []
+
+    def product(rows):
+        out = rows @ matrix
+        images.append(weakref.ref(out))
+        return out
+
+    given = {"tol": 1e-8, "max_iter": 50}
+    if flexible:
+        given |= {"solve": lambda rows, _: rows.copy(), "precondition": np.copy}
+    solve = flexible_gradients if flexible else conjugate_gradients
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(NotAMode):
+            solve(product, b, **given)
+        assert images and all(image() is None for image in images)
+    finally:
+        gc.enable()
 
 
 def test_rough_conjugate_gradients_return_what_they_have():

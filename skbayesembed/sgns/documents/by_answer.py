@@ -36,7 +36,8 @@ from .systems import TOL, slope_along, systems_at
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 2e-7
 # Where it ended at a saddle, it goes on from the top of the direction that leads up; to a smaller
 # tolerance, and some times. Not so where the log density rises by less along that direction, and
-# this has less than a share of an answer's variance.
+# this has less than a share of what is known by then of an answer's variance; the last time, less
+# than all of it.
 _HIGHER, _MUCH, _CLOSER, _MOST_MOVES = 1.0, 0.05, 0.05, 3
 # How far a direction may reach, for a start: so many standard deviations by the size of its
 # curvature, or a share of the vectors' length.
@@ -55,8 +56,9 @@ class SamplingByAnswer(Sampling):
 
     The mode is searched for when the first question is asked, and kept. Not known are how much more
     words vary by unit than the model takes them to (``dispersion``, NaN) and how far refits of
-    halves of the units move (``response``, 1). Where an answer moves along a direction that is next
-    to flat, refits with other weights of units tell how far (`refits`).
+    halves of the units move (``response``, 1). Where rare words meet by clusters, and an answer
+    moves along a direction that is next to flat, refits with other weights of units tell how far
+    (`refits`).
     """
 
     by_answer = True
@@ -150,8 +152,8 @@ class SamplingByAnswer(Sampling):
         self._each = each
         text = (
             f"{_NAME}: the first takes about {duration(first + each)} of processor time, each "
-            f"further one about {duration(each)}, to a factor of 3. Answers without them are there "
-            "at once after set_params(uncertainty='model')."
+            f"further one about {duration(each)}, to a factor of 3, without refits. Answers "
+            "without intervals by units are there at once after set_params(uncertainty='model')."
         )
         self._say(text)
 
@@ -219,7 +221,7 @@ class SamplingByAnswer(Sampling):
                 return systems.solve(gradients, TOL, tell, observed, bent)
             except (np.linalg.LinAlgError, RuntimeError) as error:
                 known = isinstance(error, NotAMode) and error.direction is not None
-                if known and self._moved < _MOST_MOVES:
+                if observed and known and self._moved < _MOST_MOVES:
                     raise
                 raise np.linalg.LinAlgError(
                     f"There is no interval by units of this answer: {error} Or take the model's, "
@@ -239,26 +241,26 @@ class SamplingByAnswer(Sampling):
         slope = slope_along(systems.model, mode.vectors, direction, systems.run)
         found = profile_along(slope, min(_FAR, far))
         part = pull * pull * found.variance
-        if found.gain > _HIGHER or part > _MUCH * known:
-            error = not_a_mode()
-            error.direction = found.top * direction
-            raise error
+        much = _MUCH if self._moved < _MOST_MOVES else 1.0
+        if found.gain > _HIGHER or part > much * known:
+            raise not_a_mode(direction=found.top * direction)
         self._say(
             f"{_NAME}: where the search for the mode ended, the log density is flat along a "
             f"direction (its top is {found.gain:.2g} higher), and taken to be as wide there as it "
-            f"is: {part / (known + part):.2g} of the answer's variance by the model."
+            f"is: {part / (known + part):.2g} of what is known by now of the answer's variance by "
+            "the model."
         )
         return 1.0 / found.variance
 
     def _respond(self, i, influence, gradient, variance, answer):
         """Influences on one answer, as `refits` has them."""
         mode, systems, _ = self._at_mode
-        steps = [(d[i], float(curvature[i])) for d, curvature in systems.steps]
+        steps = systems.steps[i] if systems.steps else []
 
         def refit(weights, step):
             self._say(
                 f"{_NAME}: units move this answer along a direction in which the log density is "
-                "nearly flat. A refit with other weights of units, one of two, tells how far."
+                "nearly flat. A refit with other weights of units tells how far."
             )
             model = searched(self._build.reweighted(weights), near=True)
             arrays = dict(zip(NAMES, mode.vectors + step, strict=True))

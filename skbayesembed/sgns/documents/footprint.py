@@ -75,9 +75,10 @@ def check_room_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int) -> 
 
 def together_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int) -> int:
     """Answers by themselves whose systems are solved in step, as memory allows."""
-    one, two = (bytes_by_answer(n_words, k, n_entries, n_pairs, m) for m in (1, 2))
-    left = _SHARE * allowed_memory()[0] - one
-    return int(np.clip(1 + left // (two - one), 1, _MOST_ANSWERS))
+    most = _SHARE * allowed_memory()[0]
+    numbers = range(2, _MOST_ANSWERS + 1)
+    fit = [m for m in numbers if bytes_by_answer(n_words, k, n_entries, n_pairs, m) <= most]
+    return max(fit, default=1)
 
 
 def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) -> float:

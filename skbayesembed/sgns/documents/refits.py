@@ -42,7 +42,7 @@ def responding(
     Parameters
     ----------
     influence : ndarray of shape (n_units,)
-        To first order.
+        To first order, with sums of squares that are variances (of a jackknife).
     gradient : ndarray of shape (2, n_words, n_components)
         Of the answer.
     variance : float
@@ -69,12 +69,16 @@ def responding(
     pulls = pulls @ basis
     told = np.sqrt(np.maximum(squares, 0.0)) * pulls
     soft = (squares > _FAR) & (told**2 > _SHARE * size)
-    out = influence.copy()
+    # influences are those of a jackknife, which is wider by so much than what weights do
+    out, scale = influence.copy(), np.sqrt(len(influence) / (len(influence) - 1.0))
     for i in np.flatnonzero(soft)[: -1 - _MOST : -1]:
         far = np.sqrt(squares[i])
         direction = sum(c * d for c, (d, _) in zip(basis[:, i] / lengths, steps, strict=True))
         share = by_unit @ basis[:, i] / far
-        ends = [answer(refit(1.0 + sign * share, sign * far * direction)) for sign in (1.0, -1.0)]
-        response = np.clip(0.5 * (ends[0] - ends[1]) / told[i], 0.0, 1.0)
+        ends = [
+            answer(refit(np.maximum(1.0 + sign * share, 0.0), sign * far * direction))
+            for sign in (1.0, -1.0)
+        ]
+        response = np.clip(scale * 0.5 * (ends[0] - ends[1]) / told[i], 0.0, 1.0)
         out -= (1.0 - response) * told[i] * share
     return out

@@ -64,9 +64,9 @@ class Systems:
         Products with H so far, each with all right-hand sides that were solved for together.
     usual : int
         Products that a system usually takes.
-    steps : list of (ndarray, ndarray)
-        Conjugate directions of the last solution by the data, (m, 2, n_words, K), and their
-        curvatures (m,); none where they are not kept, and after another solution.
+    steps : list of list of (ndarray, float)
+        Of each row of the last solution by the data, conjugate directions (2, n_words, K) and their
+        curvatures; empty where they are not kept, and after another solution.
     """
 
     usual = 50
@@ -202,7 +202,7 @@ class ClusteredSystems(Systems):
         options = {"solve": solve, "precondition": precondition, "steps": (steps := [])}
         found = flexible_gradients(product, rows, **options, **limits)
         if observed:
-            self.steps = [(d.reshape(shape), curvature) for d, curvature in steps]
+            self.steps = [[(d.reshape(shape[1:]), c) for d, c in row] for row in steps]
         return found
 
     def product(self, directions, observed=True):

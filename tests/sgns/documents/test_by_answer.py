@@ -448,6 +448,16 @@ def test_sizes_that_go_by_answer(monkeypatch):
     assert few < more < 12 * 2**30
 
 
+@pytest.mark.parametrize("gigabytes", [4, 8, 12, 16, 64])
+def test_as_many_systems_in_step_as_there_is_room_for(gigabytes, monkeypatch):
+    monkeypatch.setattr(footprint, "allowed_memory", lambda: (gigabytes * 2**30, ""))
+    given = 20_000, 100, 10**7, 2 * 10**7
+    m = footprint.together_by_answer(*given)
+    half = gigabytes * 2**29
+    assert m == 1 or footprint.bytes_by_answer(*given, m) <= half
+    assert m == 16 or footprint.bytes_by_answer(*given, m + 1) > half
+
+
 @pytest.mark.parametrize("by_clusters", [False, True])
 def test_the_cost_is_announced(by_clusters, monkeypatch):
     monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
