@@ -60,7 +60,8 @@ class NotAMode(np.linalg.LinAlgError):
     Attributes
     ----------
     direction : ndarray or None
-        ``d`` with ``d' H d = -1``, H minus the Hessian; None where none is known.
+        ``d`` with ``d' H d = -1``, H minus the Hessian, or a step to a higher point where who
+        raises it has looked for one; None where none is known.
     """
 
     direction: np.ndarray | None = None

@@ -123,7 +123,8 @@ def _nearer(place, inner):
 
 
 def _profile(rise, ends, at_ends):
-    places, heights = [np.linspace(*ends, _POINTS)], [rise(np.linspace(*ends, _POINTS))]
+    between = np.linspace(*ends, _POINTS)
+    places, heights = [between], [rise(between)]
     for end, slope in zip(ends, at_ends, strict=True):
         # where the tangent falls to what does not count
         beyond = np.linspace(0.0, -_TAIL * _FALL / slope, _POINTS)[1:]

@@ -16,7 +16,7 @@ import numpy as np
 from ...inference.krylov import inverse_root
 from ...inference.laplace import NotAMode
 from ..balance import along_transposed
-from ..questions.operands import turned, values
+from ..questions.operands import turned, values_at
 from .deviations import FEWEST_UNITS, own_deviations, own_normals, prior_pull
 
 # Random directions of the prior that answers share, so that their draws are joint; of each answer
@@ -62,8 +62,8 @@ class AskedDeviations:
         ``respond(i, influence, gradient, variance, answer)``: as of `refits.responding`, for the
         answer of row i of what was solved for last.
     go_on : callable
-        ``go_on(direction)``: ``vectors``, ``mode`` and ``maps`` of a higher point, where along the
-        direction the density bends upwards.
+        ``go_on(direction)``: ``vectors``, ``mode`` and ``maps`` of a mode that is searched for from
+        a step away, the direction of a `NotAMode`.
 
     Attributes
     ----------
@@ -125,8 +125,10 @@ class AskedDeviations:
     def _changes(self, question, pulls):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
         keys = [_key_of(gradient) for gradient in places]
-        first = {key: i for i, key in reversed(list(enumerate(keys)))}
-        new = sorted(i for key, i in first.items() if key not in self._known)
+        first: dict = {}
+        for i, key in enumerate(keys):
+            first.setdefault(key, i)
+        new = [i for key, i in first.items() if key not in self._known]
         self._note_number(len(new))
         read = self._on_scale(question)
         for a in range(0, len(new), self._together):
@@ -168,8 +170,7 @@ class AskedDeviations:
         """
 
         def at(vectors):
-            read, k = (lambda side, places: vectors[side][places]), vectors.shape[-1]
-            return question.at(values(question.operands, read, (k,)))
+            return question.at(values_at(question.operands, vectors))
 
         here = at(self.vectors)
         scale = question.scale(here)
@@ -180,10 +181,9 @@ class AskedDeviations:
         """Derivatives along units, directions of the prior and its pull, of answers."""
         solutions = self._solve(gradients, observed=True)
         influences = self._influences(solutions)
-        for i, (own, gradient, z) in enumerate(
-            zip(influences.T, gradients, solutions, strict=True)
-        ):
-            own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answers[i])
+        rows = zip(influences.T, gradients, solutions, answers, strict=True)
+        for i, (own, gradient, z, answer) in enumerate(rows):
+            own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answer)
         solutions = self._solve(gradients, observed=False)
         known = [
             sum(np.vdot(z[side], self._prior.apply(side, z[side])) for side in (0, 1))

@@ -8,7 +8,7 @@ from sklearn.utils import Bunch
 
 from ...inference.threads import OneBlasThread
 from ..questions.kinds import Cosines, Probabilities, Question
-from ..questions.operands import CELLS, of_places, summed, together, turned, values
+from ..questions.operands import CELLS, of_places, summed, together, turned, values_at
 from ..questions.scales import PLAIN, PROBABILITY
 from .bends import bent, scale_near_end
 from .deviations import Change, joint_draws, merged, spread_of
@@ -137,17 +137,13 @@ def change_of(deviations, question, draws=None):
         As of `about`.
     """
     operands, k = question.operands, deviations.vectors.shape[-1]
-
-    def where():
-        return values(operands, lambda side, places: deviations.vectors[side][places], (k,))
-
     if deviations.by_answer:
         # without second order, whose turns of a cosine would take a system for each component
         shared, fewest, pulls = deviations.changes(
-            question, lambda: question.gradient(where(), draws)
+            question, lambda: question.gradient(values_at(operands, deviations.vectors), draws)
         )
         return Change(shared, _own(deviations, question, pulls), fewest)
-    at = where()
+    at = values_at(operands, deviations.vectors)
     pulls = question.gradient(at, draws)
     moved, n_units = _moved_operands(deviations, operands)
     end = None

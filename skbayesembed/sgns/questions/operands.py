@@ -87,6 +87,11 @@ def values(operands, read, shape, each=1):
     return out
 
 
+def values_at(operands, vectors):
+    """Sums (n, K) of vectors (2, n_places, K)."""
+    return values(operands, lambda side, places: vectors[side][places], vectors.shape[-1:])
+
+
 def summed(weights, x):
     """Sums (..., n, K) of vectors (..., n_places, K), with sparse weights (n, n_places)."""
     first = np.moveaxis(x, -2, 0)
