@@ -219,6 +219,30 @@ class PairCounts:
         return train, PairCounts(other_positive, other_negative, self.words)
 
 
+def added_up(parts, size):
+    """The sum of parts, of which there is at least one, without adding each to all before it.
+
+    Sums are carried as digits of a binary number, so that no entry is added up more than a few
+    times, and hardly more is kept than the sum twice.
+
+    Parameters
+    ----------
+    parts : iterable
+        Taken one after the other.
+    size : callable
+        How many entries a part has.
+    """
+    found: list[Any] = []
+    for part in parts:
+        found.append(part)
+        while len(found) > 1 and size(found[-2]) <= 2 * size(found[-1]):
+            found[-2:] = [found[-2] + found[-1]]
+    whole = found.pop()
+    while found:
+        whole = found.pop() + whole
+    return whole
+
+
 def pooled_counts(counts):
     """`PairCounts` of the same words added up; a single one is left as it is.
 

@@ -18,7 +18,7 @@ from ..corpus.units import check_units
 from ..corpus.vocabulary import Vocabulary
 from .counting import expected_negatives, window_pairs
 from .documents.blocks import Block, block_of
-from .pairs import PairCounts
+from .pairs import PairCounts, added_up
 
 _FORMAT, _VERSION = FORMATS["PairShard"], 1
 _WEIGHTS = ("linear", "uniform")
@@ -318,19 +318,14 @@ def count_pairs(
     """
     _check_options(vocabulary, window, window_weights)
     place = {word: i for i, word in enumerate(vocabulary.words.tolist())}
-    found: list[PairShard] = []
-    for ids, ends, labels in _chunks(texts, vocabulary, place, units):
-        documents = np.asarray(ids, np.int32), np.asarray(ends, np.int64)
-        labels = None if units is None else labels
-        part = _counted(vocabulary.words, *documents, labels, int(window), window_weights)
-        found.append(part)
-        # as digits of a binary number are carried: no pair is added up more than a few times
-        while len(found) > 1 and found[-2]._multiples.nnz <= 2 * found[-1]._multiples.nnz:
-            found[-2:] = [found[-2] + found[-1]]
-    whole = found.pop()
-    while found:
-        whole = found.pop() + whole
-    return whole
+
+    def counted():
+        for ids, ends, labels in _chunks(texts, vocabulary, place, units):
+            documents = np.asarray(ids, np.int32), np.asarray(ends, np.int64)
+            labels = None if units is None else labels
+            yield _counted(vocabulary.words, *documents, labels, int(window), window_weights)
+
+    return added_up(counted(), lambda part: part._multiples.nnz)
 
 
 def _check_options(vocabulary, window, window_weights):

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_test_split
 
 from skbayesembed.sgns.counting import PairCounts, RankOne
+from skbayesembed.sgns.pairs import added_up
 
 
 def test_rank_one_algebra():
@@ -203,3 +204,19 @@ def test_split_divides_expected_negatives_in_proportion(pairs):
 def test_split_refuses(pairs, test_size):
     with pytest.raises(ValueError, match="test_size must be a number between 0 and 1, got"):
         pairs.split(test_size)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 64, 100])
+def test_parts_are_added_up_in_order_and_few_times_each(n):
+    added = []
+
+    class Part(tuple):
+        __slots__ = ()
+
+        def __add__(self, other):
+            added.extend([*self, *other])
+            return Part([*self, *other])
+
+    assert added_up((Part([i]) for i in range(n)), len) == tuple(range(n))
+    # sums at least double, but for the last of them
+    assert max(map(added.count, range(n))) <= 2 * np.log2(n) + 1

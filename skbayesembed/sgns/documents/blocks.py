@@ -6,6 +6,7 @@ the pairs of all documents together count those of each document apart.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from scipy import sparse
 from ...common.random import seeds_from
 from ..batches import CorpusBatches, ShardBatches, runs_of
 from ..counting import document_pairs, window_pairs
+from ..pairs import added_up
 
 # Pairs in a block, about: 16 bytes each.
 _PAIRS = 2**23
@@ -99,9 +101,9 @@ class DocumentPairs:
 
     def total(self):
         """Weighted pairs of all documents together, csr (n_words, n_words)."""
-        out = sparse.csr_array((self.n_words, self.n_words))
-        for block in self:
-            out = out + block.total(self.n_words)
+        totals = (block.total(self.n_words) for block in self)
+        nothing = sparse.csr_array((self.n_words, self.n_words))
+        out = added_up(itertools.chain([nothing], totals), lambda part: part.nnz)
         out.sort_indices()
         return out
 

@@ -25,6 +25,8 @@ MOST_ENTRIES = 2_000_000
 # Answers by themselves whose systems are solved in step, at most, and the share of free memory that
 # these may take.
 _MOST_ANSWERS, _SHARE = 16, 0.5
+# Bytes of a pair and of a word of a unit that answers by themselves keep, and while these are made.
+_PAIR, _MADE_PAIR, _UNIT, _MADE_UNIT = 24, 36, 24, 72
 # What messages call it.
 FIRST_QUESTION = "The first question with intervals by units,"
 _ADVICE = (
@@ -85,10 +87,8 @@ def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) 
     """Most bytes at once of ``m`` answers by themselves, and of what they are worked out with."""
     side = n_words * k
     # the mode, as it is read and as it was, in double precision, and the orbit's and the
-    # preconditioner's
-    vectors = 2 * side * (4 * 8 + 8 * 4)
-    # counts of all pairs in double and single precision; two tables of units, while they are made
-    pairs, entries = 48 * n_pairs, 64 * n_entries
+    # preconditioner's; two tables of units; counts of pairs in double and single precision
+    kept = 2 * side * (4 * 8 + 8 * 4) + _UNIT * n_entries + _PAIR * n_pairs
     # steps and gradients that the search remembers
     search = 2 * side * 20 * 4
     # directions, residuals and images, and sums over columns of each run of rows
@@ -98,8 +98,9 @@ def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) 
         # what residuals by clusters lack, and directions and images of the steps before
         systems += 34 * side + 2 * side * m * 8 * MOST_STEPS
         # the former once more, directions, counts with other weights and the search with them
-        refit = 34 * side + 2 * side * m * 4 * MOST_STEPS + pairs + search
-    return vectors + pairs + entries + max(search, systems, refit)
+        refit = 34 * side + 2 * side * m * 4 * MOST_STEPS + _MADE_PAIR * n_pairs + search
+    made = (_MADE_PAIR - _PAIR) * n_pairs
+    return max(_MADE_UNIT * n_entries, kept + max(made, search, systems, refit))
 
 
 def keeps_tables(n_words: int, given: bool) -> bool:
