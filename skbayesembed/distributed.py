@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 import weakref
 from asyncio import CancelledError as AsyncioCancelled
 from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
     estimator : BayesianSGNS
         With ``solver="map"``, ``"vi"``, or ``"gibbs"`` and ``kernel="polya-gamma"``. Fitted in
         place. ``n_jobs`` sets how many chains run side by side.
-    shards : PairShard, PairCounts, or list of PairShard or of futures
+    shards : PairShard, PairCounts, a future of one, or list of PairShard or of futures
         What `count_pairs` has counted; futures of the client are added up on the workers.
     client : distributed.Client
         Must not be asynchronous. Its workers need this package.
@@ -55,10 +56,10 @@ def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
     Raises
     ------
     TypeError
-        If the estimator or the shards are of another type.
+        If the estimator, the shards or the client are of another type.
     ValueError
-        For a solver, kernel, prior or learning method that cannot be distributed, and for whatever
-        ``fit`` refuses.
+        For an asynchronous client, for a solver, kernel, prior or learning method that cannot be
+        distributed, and for whatever ``fit`` refuses.
     RuntimeError
         If blocks are lost repeatedly.
 
@@ -70,10 +71,16 @@ def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
     >>> model = fit(BayesianSGNS(100, solver="map"), shards, client)  # doctest: +SKIP
     """
     _check(estimator)
-    counts = _summed(shards, client)
-    # chains hold the client, which stays in this process
-    with joblib.parallel_config(backend="threading"), blocks.active(DaskEngine(client)):
-        return estimator.fit(counts)
+    parts = _checked(shards)
+    _check_client(client)
+    import dask
+
+    # for all threads at once: settings are those of the process
+    with dask.config.set(_CONFIGURED):
+        counts = _summed(parts, client)
+        # chains hold the client, which stays in this process
+        with joblib.parallel_config(backend="threading"), blocks.active(DaskEngine(client)):
+            return estimator.fit(counts)
 
 
 def _check(estimator):
@@ -98,18 +105,35 @@ def _check(estimator):
         )
 
 
-def _summed(shards, client):
-    """All shards added up: by pairs, so that workers share the work where there are futures."""
-    if isinstance(shards, PairShard | PairCounts):
-        return shards
-    parts = list(shards)
+def _check_client(client):
+    """Raise an error for what is no client, or one that does not wait for results."""
+    if not (hasattr(client, "submit") and hasattr(client, "scatter")):
+        raise TypeError(
+            f"client must be a distributed.Client, got {client!r:.60}: Client(address) makes one."
+        )
+    if getattr(client, "asynchronous", False):
+        raise ValueError(
+            "client must not be asynchronous, got one that is: fit waits for results. Make it "
+            "without asynchronous=True."
+        )
+
+
+def _checked(shards):
+    """A list of what is to be added up."""
+    one = isinstance(shards, PairShard | PairCounts) or hasattr(shards, "result")
+    parts = [shards] if one else list(shards)
     wrong = [x for x in parts if not isinstance(x, PairShard) and not hasattr(x, "result")]
-    if wrong or not parts:
+    if not one and (wrong or not parts):
         found = f"an item of type {type(wrong[0]).__name__}" if wrong else "an empty list"
         raise TypeError(
             "shards must be a PairShard, PairCounts, or a list of PairShard or futures, got "
             f"{found}."
         )
+    return parts
+
+
+def _summed(parts, client):
+    """All shards added up: by pairs, so that workers share the work where there are futures."""
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
         parts = [client.submit(_add, *pair) for pair in pairs] + parts[len(parts) // 2 * 2 :]
@@ -134,8 +158,9 @@ class DaskEngine:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        # by what holds the blocks: futures of blocks by their places
+        # by what holds the blocks: futures of blocks by their places; of chains side by side, too
         self._placed: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._placing = threading.Lock()
 
     def over(
         self, function: Callable[..., Any], held: blocks.Held, shared: tuple, own: Sequence[tuple]
@@ -154,38 +179,43 @@ class DaskEngine:
 
     def _try(self, function, held, shared, own):
         """Results of some blocks by their places; those lost on the way are left out."""
-        import dask
-
         client, found = self._client, {}
         try:
-            with dask.config.set(_CONFIGURED):
-                at = self._place(held, own)
-                # a task and no data: what is lost of it with a worker is made again by itself
-                told = client.submit(_same, _Packed(shared), pure=False)
-                futures = {
-                    i: client.submit(_step, function, at[i], told, _Packed(mine), pure=False)
-                    for i, mine in own.items()
-                }
+            at = self._place(held, own)
+            # a task and no data: what is lost of it with a worker is made again by itself
+            told = client.submit(_same, _Packed(shared), pure=False)
+            futures = {
+                i: client.submit(_step, function, at[i], told, _Packed(mine), pure=False)
+                for i, mine in own.items()
+            }
         except _lost():
             return found
         for i, future in futures.items():
             try:
                 found[i] = future.result()
             except _lost():
-                at.pop(i, None)
+                self._forget(held, i, at[i])
         return found
 
     def _place(self, held, needed):
-        """Futures of the blocks of ``held``, of which those ``needed`` are sent where they are not.
+        """Futures of blocks of ``held``, those ``needed``; they are sent where they are not yet.
 
         A future whose worker is gone has been lost, or will turn out to be.
         """
-        at = self._placed.setdefault(held, {})
-        absent = [i for i in needed if i not in at or at[i].status != "finished"]
-        if absent:
-            data = [_Packed((held[i],)) for i in absent]
-            at.update(zip(absent, self._client.scatter(data, hash=False), strict=True))
-        return at
+        with self._placing:
+            at = self._placed.setdefault(held, {})
+            absent = [i for i in needed if i not in at or at[i].status != "finished"]
+            if absent:
+                data = [_Packed((held[i],)) for i in absent]
+                at.update(zip(absent, self._client.scatter(data, hash=False), strict=True))
+            return {i: at[i] for i in needed}
+
+    def _forget(self, held, i, lost):
+        """Send block ``i`` again next time, unless another chain has done so."""
+        with self._placing:
+            at = self._placed[held]
+            if at.get(i) is lost:
+                del at[i]
 
 
 class _Packed:
@@ -210,4 +240,5 @@ def _lost():
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
 
-    return KilledWorker, CommClosedError, CancelledError, AsyncioCancelled
+    # nobody may be there for a while, before a worker's successor is
+    return KilledWorker, CommClosedError, CancelledError, AsyncioCancelled, TimeoutError

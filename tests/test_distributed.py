@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pairs
 from skbayesembed.distributed import DaskEngine, fit
-from skbayesembed.inference import checkpoint
+from skbayesembed.inference import blocks, checkpoint
 from skbayesembed.sgns import clustered, data, starting
 from skbayesembed.sgns.vi import solver
 from skbayesembed.sgns.vi.climb import ClimbedVariational
@@ -190,3 +190,76 @@ def test_what_is_no_shard_is_refused(shards):
             fit(model("vi"), wrong, None)
     with pytest.raises(TypeError, match="estimator must be a BayesianSGNS, got str"):
         fit("model", shards, None)
+
+
+def test_what_is_no_client_is_refused(shards):
+    with pytest.raises(TypeError, match="client must be a distributed.Client, got 'tcp://there'"):
+        fit(model("vi"), shards, "tcp://there")
+    with pytest.raises(TypeError, match="client must be a distributed.Client, got None"):
+        fit(model("vi"), shards, None)
+
+
+class _Waiting:
+    """A future of a client in this process."""
+
+    def __init__(self, made):
+        self.status, self._made = "finished", made
+
+    def result(self):
+        if isinstance(self._made, Exception):
+            raise self._made
+        return self._made
+
+
+class _Client:
+    """Runs steps at once; blocks are lost as told."""
+
+    asynchronous = False
+
+    def __init__(self, lost=0):
+        self.sent, self._lost, self._lock = [], lost, threading.Lock()
+
+    def scatter(self, data, hash):
+        self.sent.append(len(data))
+        time.sleep(0.002)
+        return [_Waiting(one) for one in data]
+
+    def submit(self, function, *arguments, pure=True):
+        with self._lock:
+            lose, self._lost = function.__name__ == "_step" and self._lost > 0, self._lost - 1
+        if lose:
+            time.sleep(0.002)
+            return _Waiting(distributed.KilledWorker("step", None, []))
+        made = [a.result() if isinstance(a, _Waiting) else a for a in arguments]
+        return _Waiting(function(*made))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_counts_are_sent_once(shards, blocks_of_16):
+    """Sweeps share them, however many there are."""
+    sent = []
+    for n_sweeps in (1, 6):
+        client = _Client()
+        fit(model("vi").set_params(max_iter=n_sweeps), shards, client)
+        sent.append(sum(client.sent))
+    assert sent[0] == sent[1]
+
+
+def test_a_block_that_another_chain_has_sent_again():
+    engine, held = DaskEngine(_Client()), blocks.Held(lambda i: i, 3)
+    first = engine._place(held, [0, 1])
+    engine._forget(held, 0, first[0])
+    again = engine._place(held, [0])[0]
+    assert set(first) == {0, 1} and again is not first[0]
+    # the other one finds out, too, and must not take away what is there by now
+    engine._forget(held, 0, first[0])
+    assert engine._place(held, [0, 1]) == {0: again, 1: first[1]}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_chains_side_by_side_lose_blocks(shards, blocks_of_16):
+    """They share what has been sent, and one may send again what another is about to."""
+    chains = model("gibbs").set_params(n_jobs=2, chains=4)
+    expected = clone(chains).fit(sum(shards))
+    for lost in (1, 5, 20):
+        same(fit(clone(chains), shards, _Client(lost)), expected)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
 
+from .searches import Unmixed
 from .warnings import warn_user
 
 # What is watched beside prevalences, as messages call it.
@@ -103,7 +104,7 @@ def warn_unless_mixed(
             f"The chains have not mixed: the largest split R-hat of {what} is "
             f"{beyond(largest, limit)}, above {limit}. Raise warmup and draws."
         )
-        warn_user(message or usual, ConvergenceWarning)
+        warn_user(message or usual, Unmixed)
     return largest
 
 
@@ -197,7 +198,7 @@ def note_drift(
         f"than one fit in 1,000 has such a difference. The chains had not left their starts when "
         f"the draws began: raise warmup (it is {attrs.get('warmup', 'not known')}), and draws or "
         "thin. TraceDisplay shows chains.",
-        ConvergenceWarning,
+        Unmixed,
     )
 
 
@@ -237,7 +238,7 @@ def note_few(attrs: dict[str, Any], size: ArrayLike, labels: Sequence[str], n_dr
             f"The {n_draws} draws are worth only {size[k]:.0f} independent ones of {labels[k]}, "
             f"the fewest of what is watched: {rough}. For intervals {FEW_DRAWS} are wanted: raise "
             f"thin (it is {thin}), or draws and warmup.",
-            ConvergenceWarning,
+            Unmixed,
         )
 
 

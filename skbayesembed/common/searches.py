@@ -22,17 +22,31 @@ from sklearn.exceptions import ConvergenceWarning
 
 # Seconds after which a search in a thread or process of its own counts as another one.
 _ANOTHER = 60.0
-# What helps, by solver.
-_ADVICE = {
-    "gibbs": "raise warmup and draws, or search with solver='vi', which needs no mixing",
-    "hmc": "raise warmup and draws, or search with solver='vi', which needs no mixing",
+
+
+class Unmixed(ConvergenceWarning):
+    """Chains that longer ones would mend; issued as a ConvergenceWarning."""
+
+
+class Unreached(ConvergenceWarning):
+    """A mode or a bound that more iterations would reach; issued as a ConvergenceWarning."""
+
+
+# What helps where a score is noisy because a fit of the search has not settled.
+_ADVICE: dict[type[Warning], str] = {
+    Unmixed: "raise warmup and draws, or search with solver='vi', which needs no mixing",
+    Unreached: "raise max_iter",
 }
-_ADVICE_OF_ASCENTS = "raise max_iter"
 
 # Fits that warned, by kind of warning, of a search; and when the last was of one without an object.
 _SEARCHES: WeakKeyDictionary[Any, dict[Any, int]] = WeakKeyDictionary()
 _APART: dict[Any, tuple[dict[Any, int], float]] = {}
 _LOCK = threading.Lock()
+
+
+def issued(category: type[Warning]) -> type[Warning]:
+    """The category that users see of one that a search knows."""
+    return ConvergenceWarning if category in _ADVICE else category
 
 
 class Searched:
@@ -75,17 +89,16 @@ class Searched:
             before = counts.get(kind, 0)
             counts[kind] = before + self.candidate
         if not self.candidate:
-            if before and category is not ConvergenceWarning:
+            if before and not issubclass(category, ConvergenceWarning):
                 return None
             more = f" ({before} fits of the search did so before.)" if before else ""
             return f"{message}{more}{_in_brackets(estimator)}"
         if before:
             return None
         what = message
-        if category is ConvergenceWarning:
-            solver = getattr(estimator, "solver_", getattr(estimator, "solver", None))
-            advice = _ADVICE.get(str(solver), _ADVICE_OF_ASCENTS)
+        if category in _ADVICE:
             first = re.split(r"[:.] ", message, maxsplit=1)[0].rstrip(".")
+            advice = _ADVICE[category]
             what = f"{first}, in a fit of this search, whose score is noisy: {advice}."
         # a process or thread of its own knows of what happens there alone
         others = "the search" if self._search is not None else "this worker of the search"
@@ -97,11 +110,15 @@ class Searched:
 def kind_of(message: str, category: type[Warning]) -> Any:
     """What warnings of several fits have in common that are shown once.
 
-    All that fits have not converged are of one kind, others if they differ in numbers alone.
+    All fits that have not settled are of one kind, others of a posterior if they begin alike, and
+    others if they differ in numbers alone.
     """
-    return (
-        category if category is ConvergenceWarning else (category, re.sub(r"[\d.]+", "", message))
-    )
+    if category in _ADVICE:
+        return category
+    numberless = re.sub(r"[\d.]*\d", "", message)
+    if issubclass(category, ConvergenceWarning):
+        numberless = re.split(r"[(:;.]", numberless, maxsplit=1)[0]
+    return category, numberless
 
 
 def _in_brackets(estimator):

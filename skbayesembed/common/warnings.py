@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from .searches import Searched, kind_of
+from .searches import Searched, issued, kind_of
 
 # with the separator: a folder beside it may begin with the same name
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
@@ -121,9 +121,9 @@ def warn_user(message: str, category: type[Warning]) -> None:
     if not searched:
         # a thread or process of its own has no line of the user's
         own = first if frame is None else None
-        warnings.warn(message, category, stacklevel=level if own is None else own)
+        warnings.warn(message, issued(category), stacklevel=level if own is None else own)
         return
     told = Searched(frames).message(message, category, fitted)
     if told is not None:
         # a worker has no line of the user's, only that of the search
-        warnings.warn(told, category, stacklevel=of_search if frame is None else level)
+        warnings.warn(told, issued(category), stacklevel=of_search if frame is None else level)

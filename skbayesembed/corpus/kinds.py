@@ -94,7 +94,7 @@ def input_kind(X: Any) -> str:
     if hasattr(X, "dtype") or hasattr(X, "__array__"):
         return _array_kind(X)
     if isinstance(X, Iterable):
-        return _sequence_kind(list(X))
+        return sequence_kind(list(X))
     raise TypeError(f"{_ALLOWED}, got {type(X).__name__}.")
 
 
@@ -137,7 +137,7 @@ def _array_kind(X):
     if kind == "S":
         raise TypeError(f"X is an array of bytes: decode it to str first. {_ALLOWED}.")
     if values.ndim == 1 and kind not in "biufc":
-        return _sequence_kind(list(values))
+        return sequence_kind(list(values))
     if values.ndim != 2:
         raise ValueError(
             f"{_ALLOWED}, got an array with {values.ndim} dimension(s) and dtype {values.dtype}. "
@@ -167,15 +167,19 @@ def _array_kind(X):
     return "counts"
 
 
-def _sequence_kind(documents):
-    """Kind of a list of documents; all entries must be of the same kind."""
+def sequence_kind(documents: list, name: str = "X", first: int = 0) -> str:
+    """Kind of a list of documents; all entries must be of the same kind.
+
+    In messages they are those of ``name`` from place ``first`` on. Else as `input_kind`.
+    """
     if not documents:
         raise ValueError(f"X has no documents. {_ALLOWED}.")
     if all(issubclass(cls, str) for cls in set(map(type, documents))):
         return "text"
-    found, lengths = {}, set()
-    for index, document in enumerate(documents):
-        kind = _entry_kind(document, f"X[{index}]")
+    found: dict[str, int] = {}
+    lengths = set()
+    for index, document in enumerate(documents, first):
+        kind = _entry_kind(document, f"{name}[{index}]")
         if kind != "empty":
             found.setdefault(kind, index)
         if kind not in ("text", "number"):
@@ -184,8 +188,8 @@ def _sequence_kind(documents):
             (a, i), (b, j) = found.items()
             names = {"text": "a str", "tokens": "a list of str", "counts": "a list of numbers"}
             raise ValueError(
-                f"X mixes kinds: X[{i}] is {names.get(a, 'a number')}, "
-                f"X[{j}] is {names.get(b, 'a number')}. {_ALLOWED}."
+                f"{name} mixes kinds: {name}[{i}] is {names.get(a, 'a number')}, "
+                f"{name}[{j}] is {names.get(b, 'a number')}. {_ALLOWED}."
             )
     kind = next(iter(found), "tokens")
     if kind == "number":

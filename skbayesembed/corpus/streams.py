@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from .kinds import input_kind
+from .kinds import input_kind, sequence_kind
 from .text import analyzer_of
 
 # Documents whose kind is looked at together.
@@ -33,9 +33,10 @@ def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
         # lists, arrays and what is no documents at all; a list may be empty, as a shard may be
         if not isinstance(texts, list | tuple) or len(texts):
             _check_kind(input_kind(texts), None)
-    kind, analyze, documents = None, None, iter(texts)
+    kind, analyze, documents, n_read = None, None, iter(texts), 0
     while chunk := list(islice(documents, _TOGETHER)):
-        found = input_kind(chunk)
+        found = sequence_kind(chunk, "texts", n_read)
+        n_read += len(chunk)
         _check_kind(found, kind)
         if kind is None:
             kind, analyze = found, analyzer_of(settings, found)

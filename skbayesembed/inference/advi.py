@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from ..common.searches import Unreached
 from ..common.trial import laps
 from ..common.warnings import warn_user
 from .checkpoint import Stage
@@ -149,7 +149,7 @@ def mean_field(
     if not converged:
         warn_user(
             f"The bound still rose after max_iter={max_iter} iterations: raise max_iter.",
-            ConvergenceWarning,
+            Unreached,
         )
     average = total / _WINDOW
     found = MeanField(average[:n], np.exp(average[n:]), np.array([w[0] for w in windows]))

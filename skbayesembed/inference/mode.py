@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 
 from ..common import trial
+from ..common.searches import Unreached
 from ..common.warnings import warn_user
 from .ascent import Ascent
 from .contracts import Corrected, LogDensity, Preconditioned, Run, require
@@ -128,7 +128,7 @@ def find_mode(
         warn_user(
             f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
             f"{facts['max_gradient']:.3g}, allowed {allowed:.3g}): raise max_iter, or tol.",
-            ConvergenceWarning,
+            Unreached,
         )
     return theta, facts
 

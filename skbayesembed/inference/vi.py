@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from ..common.searches import Unreached
 from ..common.trial import Laps, current, laps
 from ..common.warnings import warn_user
 from .checkpoint import Stage
@@ -114,7 +114,7 @@ def coordinate_ascent(
         warn_user(
             f"The bound still rose by more than {tol:g} of its value after max_iter={max_iter} "
             "sweeps: raise max_iter, or tol.",
-            ConvergenceWarning,
+            Unreached,
         )
     return {
         "elbo": bounds,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..common.compiling import waiting_time
 from ..common.random import generators
+from ..common.searches import Unreached
 from ..common.trial import Measured, current
 from ..common.warnings import warn_user
 from ..inference.contracts import Result
@@ -42,7 +42,7 @@ def solve(estimator, problem, settings, seed):
         warn_user(
             f"The mode was not reached in max_iter={estimator.max_iter} iterations: raise "
             "max_iter, or tol.",
-            ConvergenceWarning,
+            Unreached,
         )
     order = np.arange(problem.n_senses)
     if not (problem.data.labels >= 0).any():

@@ -227,13 +227,18 @@ def read(estimator, X, *, reset=True):
     return Training(None, corpus.words, None, source)
 
 
-def _check_shard(estimator):
-    """Raise a ValueError for parameters that a `PairShard` cannot follow."""
+def check_windows_laid(estimator):
+    """Raise a ValueError for a ``subsample``, which a `PairShard` cannot follow."""
     if estimator.subsample is not None:
         raise ValueError(
             f"subsample must be None for a PairShard, whose windows are laid already, got "
             f"{estimator.subsample!r}."
         )
+
+
+def _check_shard(estimator):
+    """Raise a ValueError for parameters that a `PairShard` cannot follow."""
+    check_windows_laid(estimator)
     if estimator.learning_method == "online":
         raise ValueError(
             "learning_method='online' reads documents, got a PairShard: call partial_fit with one "

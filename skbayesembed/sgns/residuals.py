@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import weakref
 
 import numpy as np
 
-from ..inference.blocks import Held, over
+from ..inference.blocks import Held, current, over
 from .data import ProductPairs, joined, row_blocks, table_rows
 from .density_kernels import (
     residual_products_dense,
@@ -19,6 +20,9 @@ from .expected_kernels import (
     residual_products_expected,
     slope_products_expected,
 )
+
+# Of tables whose rows an engine has been sent: others that are made of them find them there.
+_SENT: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 class Products:
@@ -34,6 +38,8 @@ class Products:
         Runs of rows.
     run : callable
         Maps a function over blocks of rows.
+    held : Held, optional
+        Of the same, where it is there already.
 
     Attributes
     ----------
@@ -41,9 +47,9 @@ class Products:
         First row, last row, and their part of the table.
     """
 
-    def __init__(self, steps, part, cuts, run):
+    def __init__(self, steps, part, cuts, run, held=None):
         self._run, self._steps = run, steps
-        self.held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
+        self.held = held or Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
 
     def residuals(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
@@ -89,7 +95,9 @@ class Residuals:
 
     def __init__(self, pairs, run):
         self.order = np.arange(pairs.n_words)
-        self.products = Products(*_steps(pairs), row_blocks(pairs), run)
+        self.products = Products(*_steps(pairs), row_blocks(pairs), run, _SENT.get(pairs))
+        if current() is not None:
+            _SENT[pairs] = self.products.held
         self.observations = [pairs.observations(side) for side in (0, 1)]
 
     def gather(self, x, y):

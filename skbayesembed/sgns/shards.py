@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,7 +19,7 @@ from ..corpus.streams import documents_of
 from ..corpus.units import check_units
 from ..corpus.vocabulary import Vocabulary
 from .counting import expected_negatives, window_pairs
-from .documents.blocks import Block, block_of
+from .documents.blocks import Block, block_of, runs_of_pairs
 from .pairs import PairCounts, added_up
 
 _FORMAT, _VERSION = FORMATS["PairShard"], 1
@@ -91,9 +93,9 @@ class PairShard:
         """Pairs of all units together."""
         total = self._multiples
         if self.units is not None:
-            unit, word = self._places
-            total = Block(unit, word, total).total(self.n_words)
-            total.sum_duplicates()
+            parts = (block.total(self.n_words) for block in self._blocks())
+            nothing = sparse.csr_array((self.n_words, self.n_words), dtype=total.dtype)
+            total = added_up(itertools.chain([nothing], parts), lambda part: part.nnz)
         return sparse.csr_array(
             (total.data / self._scale, total.indices, total.indptr), total.shape
         )
@@ -102,20 +104,34 @@ class PairShard:
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         return np.divmod(self._keys, self.n_words)
 
-    def block(self) -> Block:
-        """Pairs of each unit, in the place of documents, a `Block`.
+    def blocks(self) -> Iterator[Block]:
+        """Yield the pairs of each unit, in the place of documents: `Block` of some units each.
 
         Examples
         --------
         >>> from skbayesembed import build_vocabulary, count_pairs
         >>> texts = ["the cat sat", "the dog sat"]
         >>> vocabulary = build_vocabulary(texts, min_count=1)
-        >>> count_pairs(texts, vocabulary, units=["a", "b"]).block().document.tolist()
-        [0, 0, 0, 1, 1, 1]
+        >>> shard = count_pairs(texts, vocabulary, units=["a", "b"])
+        >>> [block.document.tolist() for block in shard.blocks()]
+        [[0, 0, 0, 1, 1, 1]]
         """
+        for block in self._blocks():
+            m = block.positive
+            scaled = sparse.csr_array((m.data / self._scale, m.indices, m.indptr), m.shape)
+            yield replace(block, positive=scaled)
+
+    def _blocks(self):
+        """The same with multiples of weights."""
         (unit, word), m = self._places, self._multiples
-        positive = sparse.csr_array((m.data / self._scale, m.indices, m.indptr), m.shape)
-        return Block(unit, word, positive)
+        # places are in the order of units, and pairs within one
+        n_units = 1 if self.units is None else self.units.size
+        ends = np.searchsorted(unit, np.arange(n_units + 1))
+        for first, stop in runs_of_pairs(np.diff(m.indptr[ends].astype(np.int64))):
+            a, b = ends[first], ends[stop]
+            some = slice(m.indptr[a], m.indptr[b])
+            entries = m.data[some], m.indices[some] - a, m.indptr[a : b + 1] - m.indptr[a]
+            yield Block(unit[a:b], word[a:b], sparse.csr_array(entries, (b - a, b - a)))
 
     def pair_counts(self, *, negative: float = 1, ns_exponent: float = 0.75) -> PairCounts:
         """Return counts with expected negative pairs, for estimators that take `PairCounts`.
@@ -409,6 +425,11 @@ def _check_alike(a, b):
                 f"and {name}={getattr(b, name)!r}: count again with one {name}."
             )
     if not np.array_equal(a.words, b.words):
+        if set(a.words) == set(b.words):
+            raise ValueError(
+                f"shards must have their words in one order to be added, got the same {a.n_words} "
+                "words in two: count all texts with one vocabulary."
+            )
         only = [list(set(x.words) - set(y.words))[:_NAMED] for x, y in ((a, b), (b, a))]
         raise ValueError(
             f"shards must count pairs of the same words to be added, got {a.n_words} and "

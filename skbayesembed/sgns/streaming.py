@@ -36,6 +36,9 @@ class Stream:
     vocabulary : list of str or None
     """
 
+    # window and its weights of the shards so far; of none yet
+    _laid = None
+
     def __init__(self, estimator, X, vocabulary):
         seeds = named_seeds(estimator.random_state, ("learn", "data", "draw"))
         self.rng, self.draw_seed = np.random.default_rng(seeds["data"]), seeds["draw"]
@@ -53,13 +56,22 @@ class Stream:
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             if isinstance(X, PairShard):
                 self._check_words(X)
+                self._check_windows(X.window, X.window_weights)
+                self._laid = X.window, X.window_weights
                 self.tokens += X.tokens.sum(axis=0)
                 self.online.learn(X.positive, run)
                 return
             if isinstance(X, PairCounts):
                 self.online.learn_pairs(self._aligned(X), run)
                 return
-            source = self._source(estimator, X, inputs.fitted_kind(estimator, input_kind(X)))
+            kind = inputs.fitted_kind(estimator, input_kind(X))
+            if kind != "counts":
+                # radii that are drawn have the linear weights as their expectation
+                drawn = estimator.window_weights == "dynamic"
+                self._check_windows(
+                    estimator.window, "linear" if drawn else estimator.window_weights
+                )
+            source = self._source(estimator, X, kind)
             for positive in source.batches(estimator.batch_size, self.rng, shuffle=False):
                 self.online.learn(positive, run)
 
@@ -80,9 +92,22 @@ class Stream:
         words, named = self.training.words, counts.words is not None
         same = counts.n_words == words.size
         if not same or (named and not np.array_equal(counts.words.astype(str), words)):
+            got = f"{counts.n_words} words"
+            if same:
+                others = sorted(set(counts.words.astype(str).tolist()) - set(words.tolist()))
+                got = f"others, such as {others[:3]}" if others else "the same in another order"
             raise ValueError(
                 f"X must count pairs of the {words.size} words of the first batch, in their "
-                f"order, got {counts.n_words} words."
+                f"order, got {got}."
+            )
+
+    def _check_windows(self, *laid):
+        """Raise a ValueError for pairs of other windows than the shards before had."""
+        if self._laid is not None and laid != self._laid:
+            now, before = (f"window={w!r}, window_weights={x!r}" for w, x in (laid, self._laid))
+            raise ValueError(
+                f"X must have pairs of windows as the shards before it, {before}, got {now}: "
+                "count again, or set the estimator's, with one of both."
             )
 
     def fitted(self, estimator):
@@ -139,7 +164,8 @@ class StreamingMixin(FittedMixin):
         AttributeError
             If the solver is not ``"vi"``.
         ValueError
-            If X is of another kind than the first batch.
+            If X is of another kind than the first batch, has other windows than the shards before
+            it, or is a PairShard where ``subsample`` is set.
 
         Notes
         -----
@@ -157,6 +183,8 @@ class StreamingMixin(FittedMixin):
         """
         spine.check(self, ROOM)
         X = materialise(X)
+        if isinstance(X, PairShard):
+            inputs.check_windows_laid(self)
 
         def begin():
             stream = Stream(self, X, vocabulary)

@@ -25,6 +25,8 @@ _OF_HALF, _LEAVES = 10, 5
 # draws of chains that are apart are hardly fewer than the chains, however slow these are.
 _FAR = 1.1
 _TIMES_FAR, _TIMES = 4, 2
+# Chains whose topics resemble each other less than this are in different modes.
+SAME = 0.8
 # Draws of all chains from which few effective ones are told of, and from which there is a warning.
 _TOLD, _WARNED = 200, 400
 

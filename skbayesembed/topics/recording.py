@@ -20,7 +20,7 @@ from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.trend import drift
 from ..posterior.worst import of_topics, shares_of
 from ..spine import APPROXIMATE, CHAINS, Footprint
-from .mixing import agreement, apart, longer, note_on_few
+from .mixing import SAME, agreement, apart, longer, note_on_few
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -35,8 +35,6 @@ _DIRICHLET_COPIES, _BLOCKS = 10, 4
 # with, and numbers for each topic of each count in the start of all three. Measured.
 _VECTORS = {"map": 60, "laplace": 100, "hmc": 140}
 _OF_TOKENS = 2.5
-# Chains whose topics resemble each other less than this are in different modes.
-SAME = 0.8
 # Share of the tokens in one topic above which there is a warning.
 COLLAPSED = 0.5
 # Share of all tokens above which there is one of a background, which is to be large.
@@ -242,14 +240,14 @@ def diagnose(estimator, training, posterior):
     _look_for_collapse(estimator, posterior)
     if attrs["solver"] not in CHAINS:
         return
-    if posterior.n_chains > 1:
-        _compare_chains(counts, attrs)
+    others = posterior.n_chains > 1 and _in_different_modes(counts, attrs)
     note_mixing(
         attrs,
         share_rhat(posterior),
         "the shares of the topics in the tokens",
-        limit=COORDINATE_RHAT_LIMIT,
-        message=_not_mixed(posterior),
+        # shares of topics that are others in every chain are warned of already
+        limit=np.inf if others else COORDINATE_RHAT_LIMIT,
+        message=None if others else _not_mixed(posterior),
     )
     labels = [f"the share of topic {k}" for k in range(sizes.shape[-1])]
     found, draws = _drifts(posterior)
@@ -390,8 +388,8 @@ def _to_mix(posterior, index):
     return where + "take word_model='dirichlet' or lower n_components"
 
 
-def _compare_chains(counts, attrs):
-    """Warn where the words of the topics of two chains differ."""
+def _in_different_modes(counts, attrs):
+    """Whether the words of the topics of two chains differ, which is warned of."""
     means = [_directions(chain.mean(axis=0)) for chain in counts]
     least = min(similarity(means[0], other) for other in means[1:])
     attrs["chain_similarity"] = least
@@ -399,7 +397,9 @@ def _compare_chains(counts, attrs):
         attrs["converged"] = False
         warn_user(
             "The chains are in different modes of the posterior (the topics of two of them "
-            f"have a cosine of {least:.2f}): their draws together are no posterior. Raise "
-            "warmup, or take chains=1 or another n_components.",
+            f"have a cosine of {least:.2f}): their draws together are no posterior. Take another "
+            "n_components, or raise warmup in case they are still on their way. Each chain by "
+            "itself, as with chains=1, tells of one mode of several.",
             ConvergenceWarning,
         )
+    return least < SAME

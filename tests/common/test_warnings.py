@@ -8,15 +8,34 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skbayesembed import BayesianSGNS, GaussianLDA
+from skbayesembed.common import warnings as package_warnings
+from skbayesembed.common.searches import Unmixed, Unreached
+from skbayesembed.common.warnings import warn_user
 
 TEXTS = ["the cat sat on the mat", "the dog ate the bone"] * 6
 UNREACHED = {"solver": "map", "max_iter": 1, "min_count": 1, "prior_precision": 0.1}
+
+
+class Warns(ClusterMixin, BaseEstimator):
+    """Warns of what it is told to."""
+
+    def __init__(self, what=None, seed=0):
+        self.what, self.seed = what, seed
+
+    def fit(self, X, y=None):
+        for message, category in self.what or []:
+            warn_user(message.format(self.seed), category)
+        return self
+
+    def score(self, X, y=None):
+        return 0.0
 
 
 def told(call):
@@ -82,3 +101,25 @@ def test_of_a_pipeline(threaded):
     assert len(found) == 1 and "[BayesianSGNS" not in str(found[0].message)
     # a thread of its own has no line of the user's
     assert (found[0].filename == __file__) != threaded
+
+
+def test_what_a_posterior_is_like_is_told_as_it_is(monkeypatch):
+    """Longer runs are no help there; and it is told beside fits that have not settled."""
+    monkeypatch.setattr(package_warnings, "_PACKAGE", __file__)
+    collapse = "Topic {0} (film) holds 6{0} % of the tokens: take another power. Or none."
+    what = [
+        ("The chains have not mixed: R-hat 1.{}. Raise draws.", Unmixed),
+        (collapse, ConvergenceWarning),
+        ("The mode was not reached in {} steps: raise max_iter.", Unreached),
+    ]
+    search = GridSearchCV(Warns(what), {"seed": [2, 3]}, cv=2, refit=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search.fit([[0.0]] * 6)
+    assert {w.category for w in caught} == {ConvergenceWarning}
+    unmixed, collapsed, unreached = (str(w.message) for w in caught)
+    assert unmixed.startswith("The chains have not mixed, in a fit of this search, whose score is")
+    assert "raise warmup and draws, or search with solver='vi'" in unmixed
+    assert collapsed.startswith(collapse.format(2) + " Other candidates of the search")
+    assert unreached.startswith("The mode was not reached in 2 steps, in a fit of this search")
+    assert "noisy: raise max_iter." in unreached

@@ -126,6 +126,7 @@ def test_defaults_are_those_of_the_estimator():
         (np.ones((2, 3)), TypeError, "numbers"),
         (iter([["a"], "b"]), ValueError, "mixes kinds"),
         (iter([["a"]] * 64 + ["b"]), ValueError, "mix kinds"),
+        (iter(["a"] * 100 + [None]), ValueError, r"texts\[100\] is missing"),
         (iter([[1, 2]]), TypeError, "numbers"),
         (iter(["a", None]), ValueError, "missing"),
     ],

@@ -7,10 +7,12 @@ import pickle
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
+from scipy import sparse
 
 import skbayesembed
-from skbayesembed import BayesianSGNS, PairShard, build_vocabulary, count_pairs
+from skbayesembed import BayesianSGNS, PairShard, Vocabulary, build_vocabulary, count_pairs
 from skbayesembed.sgns import inputs, shards
+from skbayesembed.sgns.documents import blocks
 from skbayesembed.sgns.documents.awaited import Awaited
 
 OPTIONS = {"solver": "map", "prior_precision": 1.0, "random_state": 0}
@@ -58,10 +60,10 @@ def same_shard(a, b):
     assert (a.units is None) == (b.units is None)
     if a.units is not None:
         np.testing.assert_array_equal(a.units, b.units)
-        mine, its = a.block(), b.block()
-        np.testing.assert_array_equal(mine.document, its.document)
-        np.testing.assert_array_equal(mine.word, its.word)
-        same_table(mine.positive, its.positive)
+        for mine, its in zip(a.blocks(), b.blocks(), strict=True):
+            np.testing.assert_array_equal(mine.document, its.document)
+            np.testing.assert_array_equal(mine.word, its.word)
+            same_table(mine.positive, its.positive)
 
 
 @pytest.mark.parametrize("units", [None, SPEAKERS], ids=["together", "units"])
@@ -289,3 +291,58 @@ def test_fits_that_shards_do_not_allow():
         BayesianSGNS(2, **OPTIONS).fit(shard).transform(shard)
     with pytest.raises(TypeError, match="counts of pairs"):
         BayesianSGNS(2, **OPTIONS).fit_transform(shard)
+
+
+def test_pairs_of_units_come_in_blocks_of_whole_units(monkeypatch):
+    """However many there are, no more of them than make a block are at work at a time."""
+    whole = count(slice(None), units=SPEAKERS)
+    (expected,) = whole.blocks()
+    positive = whole.positive
+    del whole.positive
+    sizes = np.bincount(expected.document, np.diff(expected.positive.indptr))
+    monkeypatch.setattr(blocks, "_PAIRS", int(2.5 * sizes.max()))
+    parts = list(whole.blocks())
+    assert 1 < len(parts) < sizes.size
+    for name in ("document", "word"):
+        together = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(together, getattr(expected, name))
+    assert all(part.positive.nnz <= 2.5 * sizes.max() for part in parts)
+    joined = sparse.block_diag([part.positive for part in parts], format="csr")
+    assert abs(joined - expected.positive).nnz == 0
+    assert abs(whole.positive - positive).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"window": 2}, "window=5, window_weights='linear', got window=2"),
+        ({"window_weights": "uniform"}, "got window=5, window_weights='uniform'"),
+    ],
+)
+def test_a_stream_keeps_its_windows(change, said):
+    stream = BayesianSGNS(2, solver="vi", random_state=0).partial_fit(count(CUTS[0]))
+    before = stream.rho_
+    with pytest.raises(ValueError, match=said):
+        stream.partial_fit(count(CUTS[3], **change))
+    # as documents do that are counted by the estimator's
+    with pytest.raises(ValueError, match=said):
+        stream.set_params(**change).partial_fit(TEXTS[:5])
+    np.testing.assert_array_equal(stream.rho_, before)
+
+
+def test_streams_of_shards_that_are_refused():
+    with pytest.raises(ValueError, match=r"subsample must be None for a PairShard.*got 0\.001"):
+        BayesianSGNS(2, solver="vi", subsample=1e-3).partial_fit(count(CUTS[0]))
+    words = ["cat", "dog"]
+    ways = [
+        count_pairs(["cat dog"], Vocabulary(dict(zip(words, numbers, strict=True))))
+        for numbers in ((6, 7), (7, 6))
+    ]
+    stream = BayesianSGNS(2, solver="vi", random_state=0).partial_fit(ways[0])
+    with pytest.raises(ValueError, match="in their order, got the same in another order"):
+        stream.partial_fit(ways[1])
+    other = count_pairs(["cat cow"], Vocabulary({"cat": 6, "cow": 7}))
+    with pytest.raises(ValueError, match=r"in their order, got others, such as \['cow'\]"):
+        stream.partial_fit(other)
+    with pytest.raises(ValueError, match="the same 2 words in two"):
+        ways[0] + ways[1]

@@ -39,6 +39,21 @@ def test_chains_in_different_modes_are_worth_a_warning():
     assert posterior.attrs["converged"] is False
 
 
+def test_chains_in_different_modes_are_told_of_once():
+    """What their shares do is no second matter, with other advice."""
+    rng = np.random.default_rng(0)
+    words = np.zeros((2, 2, 4))
+    words[0, 0, :2] = words[0, 1, 2:] = words[1, 0, ::2] = words[1, 1, 1::2] = 9
+    sizes = np.array([[1.0, 3.0], [3.0, 1.0]])[:, None] + 0.1 * rng.random((2, 30, 2))
+    counts = words[:, None] * sizes[..., None]
+    posterior = Posterior({"counts": counts}, attrs={"solver": "gibbs", "converged": None})
+    with pytest.warns(ConvergenceWarning) as caught:
+        recording.diagnose(None, None, posterior)
+    (message,) = (str(one.message) for one in caught)
+    assert "different modes" in message and "same words" not in message
+    assert posterior.attrs["max_rhat"] > 1.2 and posterior.attrs["converged"] is False
+
+
 @pytest.mark.parametrize(
     ("n_chains", "says", "power"), [(1, "The chain has", 0.2), (2, "The chains have", 1.0)]
 )

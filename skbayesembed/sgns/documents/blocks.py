@@ -110,7 +110,7 @@ class DocumentPairs:
 
 def _blocks(source, rng):
     if isinstance(source, ShardBatches):
-        return [source.shard.block()]
+        return source.shard.blocks()
     return (_of_corpus if isinstance(source, CorpusBatches) else _of_matrix)(source, rng)
 
 
@@ -119,7 +119,7 @@ def _of_corpus(source, rng):
     ids, offsets = source.kept(rng)
     # radii that are drawn have the linear weights as their expectation
     weights = "linear" if source.window_weights == "dynamic" else source.window_weights
-    for first, stop in _runs(_sizes(window, offsets)):
+    for first, stop in runs_of_pairs(_sizes(window, offsets)):
         mine = ids[offsets[first] : offsets[stop]]
         ends = offsets[first : stop + 1] - offsets[first]
         documents = np.arange(first, stop)
@@ -150,7 +150,7 @@ def block_of(ids, offsets, units, n_words, **options):
 def _of_matrix(source, rng):
     matrix = source.matrix
     sizes = np.diff(matrix.indptr).astype(np.int64)
-    for first, stop in _runs(sizes**2):
+    for first, stop in runs_of_pairs(sizes**2):
         start, end = matrix.indptr[first], matrix.indptr[stop]
         document = np.repeat(np.arange(first, stop), sizes[first:stop])
         ends = matrix.indptr[first : stop + 1] - start
@@ -166,16 +166,16 @@ def runs_of_documents(source):
     They are as many at least where ``subsample`` drops tokens.
     """
     if isinstance(source, CorpusBatches):
-        return _runs(_sizes(source.window, source.offsets))
-    return _runs(np.diff(source.matrix.indptr).astype(np.int64) ** 2)
+        return runs_of_pairs(_sizes(source.window, source.offsets))
+    return runs_of_pairs(np.diff(source.matrix.indptr).astype(np.int64) ** 2)
 
 
 def _sizes(window, offsets):
     return 2 * window * np.diff(offsets)
 
 
-def _runs(sizes):
-    """Runs of documents of about `_PAIRS` pairs or one document: pairs of first and end."""
+def runs_of_pairs(sizes):
+    """Runs of documents of ``sizes`` of about `_PAIRS` pairs, or one: pairs of first and end."""
     upto = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     first = 0
     while first < sizes.size:

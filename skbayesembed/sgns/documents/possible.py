@@ -9,7 +9,7 @@ def why_not(estimator, training):
     if e.learning_method == "online":
         return "learning_method='online'"
     if training.units is None:
-        return "a single PairCounts, whose documents are not known"
+        return "a single PairCounts or a PairShard without units, whose documents are not known"
     if training.units.n_units < 2:
         return "one unit only"
     if e.negative_sampling == "sampled" and not hasattr(training.by_document, "parts"):
