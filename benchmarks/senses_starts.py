@@ -26,6 +26,15 @@ from skbayesembed.inference.matching import clusters, similarities
 from skbayesembed.senses.starts import SAME
 
 _SET = "kosmos_edisc"
+# Parts of the warnings that there may be a heavier mode: those of `senses.solvers.warn_of_modes`
+# and `senses.starts._warn_of_no_end`. Chains as short as these do not mix, and the warning that
+# says so also names n_starts.
+_OF_MODES = (
+    "modes that matter",
+    "modes of the posterior: there may be a heavier",
+    "met a mode of their own",
+    "still found heavier modes at its end",
+)
 # Snippets, senses and dimensions of vectors.
 PROBLEMS = {"few snippets": (214, 4, 0), "all": (1469, 3, 0), "vectors": (1469, 3, 50)}
 
@@ -45,7 +54,7 @@ def problem(name):
 
 
 def search(options, item):
-    """One search: its modes, and whether it warned that there may be others."""
+    """One search: its modes, and the texts of its warnings."""
     counts, times, genres, parameters = problem(item["problem"])
     model = DiSCSenseModel(
         solver="hmc", chains=1, warmup=5, draws=5, n_jobs=1, random_state=item["seed"], **parameters
@@ -61,7 +70,12 @@ def search(options, item):
         for mode in model.modes_
     ]
     told = [str(w.message) for w in caught]
-    return {"cpu": cpu, "modes": modes, "warnings": [t for t in told if "start" in t]}
+    return {"cpu": cpu, "modes": modes, "warnings": told}
+
+
+def warned_of_modes(told):
+    """Whether one of the texts of warnings is about modes that may be heavier."""
+    return any(part in text for text in told for part in _OF_MODES)
 
 
 def items(part, options):
@@ -88,7 +102,7 @@ def section(results):
         mine = [(m[1], label) for m, label in zip(found, labels, strict=True) if m[0] == i]
         met = [n for n, label in mine if label == heaviest]
         has = "yes" if met else "no"
-        warned = "yes" if r["warnings"] else "no"
+        warned = "yes" if warned_of_modes(r["warnings"]) else "no"
         starts = sum(n for n, _ in mine)
         rows.append(
             [r["item"]["seed"], starts, len(mine), has, sum(met), warned, f"{r['cpu']:.0f}"]

@@ -13,6 +13,7 @@ from ..common.checks import as_floats, check_integer
 from ..common.trial import does_without
 from ..common.warnings import warn_user
 from ..io.vectors import find_vectors
+from ..io.word_vectors import is_frame_of_words
 from .units import is_unasked
 
 _FIRST_QUESTION = (
@@ -22,10 +23,10 @@ _FIRST_QUESTION = (
 # Words from whose pairs the median distance is taken: half a million pairs.
 _WORDS_OF_PAIRS = 1000
 _ALLOWED = (
-    "a mapping from words to vectors (a dict or gensim's KeyedVectors), the path of a file of "
-    "vectors (word2vec's formats or GloVe's), a fitted BayesianSGNS "
-    "(wrapped in scikit-learn's FrozenEstimator where the estimator is cloned), vectors_at(period) "
-    "of a fitted DynamicSGNS, or an array with a row for each column of X"
+    "a mapping from words to vectors (a dict or gensim's KeyedVectors), a pandas DataFrame with "
+    "words as its index, the path of a file of vectors (word2vec's formats or GloVe's), a fitted "
+    "BayesianSGNS (wrapped in scikit-learn's FrozenEstimator where the estimator is cloned), "
+    "vectors_at(period) of a fitted DynamicSGNS, or an array with a row for each column of X"
 )
 
 
@@ -89,6 +90,36 @@ class FileVectors(WordVectors):
         return check_vectors([there[word] for word in words if word in there]), found
 
 
+class FrameVectors(WordVectors):
+    """Vectors of a DataFrame of pandas', whose index holds the words.
+
+    Raises
+    ------
+    ValueError
+        If the index has a word twice.
+    """
+
+    sample = None
+
+    def __init__(self, frame):
+        if not frame.index.is_unique:
+            twice = frame.index[frame.index.duplicated()].tolist()
+            raise ValueError(
+                "embedding must have each word once in the index of a DataFrame, got "
+                f"{twice[0]!r} more than once ({len(twice)} rows too many)."
+            )
+        self._frame = frame
+
+    def find(self, words):
+        """As of `WordVectors`."""
+        places = np.asarray(self._frame.index.get_indexer(list(words)))
+        found = places >= 0
+        if not found.any():
+            return None, found
+        names = [word for word, there in zip(words, found, strict=True) if there]
+        return check_vectors(self._frame.iloc[places[found]].to_numpy(), names), found
+
+
 def source_of(embedding):
     """What users call an embedding: `WordVectors`, or an array (n_columns, n_dims).
 
@@ -97,7 +128,8 @@ def source_of(embedding):
     TypeError
         If it is none of what is allowed.
     ValueError
-        If it is missing, or an array that holds anything but finite numbers.
+        If it is missing, an array that holds anything but finite numbers, or a DataFrame that has
+        a word twice.
     """
     if embedding is None:
         raise ValueError(f"embedding must be given: {_ALLOWED}.")
@@ -105,6 +137,8 @@ def source_of(embedding):
         if not os.path.isfile(embedding):
             raise ValueError(f"embedding must be {_ALLOWED}; there is no file {str(embedding)!r}.")
         return FileVectors(embedding)
+    if is_frame_of_words(embedding):
+        return FrameVectors(embedding)
     # scikit-learn's FrozenEstimator
     inner = getattr(embedding, "estimator", embedding)
     if hasattr(type(inner), "rho_") or hasattr(inner, "rho_"):
@@ -140,6 +174,8 @@ def described(embedding):
     """
     if isinstance(embedding, str | os.PathLike):
         return f"the file {os.path.basename(embedding)}"
+    if is_frame_of_words(embedding):
+        return f"{type(embedding).__name__} of {len(embedding):,} words"
     inner = getattr(embedding, "estimator", embedding)
     kind = type(inner).__name__
     if hasattr(inner, "posterior_"):

@@ -312,6 +312,8 @@ ATTRS = {
     "lp": "log posterior density at the mode, up to a constant",
     "max_gradient": "largest entry of the scaled gradient where the search ended",
     "elbo": "last bound on the log evidence",
+    "clustered_words": "rare words that met by clusters on the way; where the search has converged "
+    "its end is that of all pairs",
     "newton_steps": "steps of Newton's method that led to the mode",
     "decrement": "squared distance to the mode before the last of them, in standard deviations",
     "learning_method": "whether all data were used in every iteration",

@@ -21,7 +21,7 @@ from ..corpus.units import is_unasked
 from ..posterior.worst import facts_on_worst
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
-from .word_vectors import WordVectors
+from .word_vectors import WordVectors, is_frame_of_words
 
 # Arrays may be compressed from version 2 on; all else is as in version 1.
 _FORMAT, _VERSION = "skbayesembed.model", 2
@@ -278,7 +278,9 @@ def _is_code(value):
 
 
 def _is_foreign(embedding):
-    """Whether an embedding is a mapping, or gensim's, rather than ours or an array."""
+    """Whether an embedding is a mapping, a DataFrame or gensim's, rather than ours or an array."""
+    if is_frame_of_words(embedding):
+        return True
     keyed = getattr(embedding, "wv", embedding)
     if hasattr(keyed, "index_to_key"):
         return True

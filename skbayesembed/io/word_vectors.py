@@ -19,8 +19,15 @@ from ..common.checks import (
 SIDES = {"target": "rho_", "context": "alpha_"}
 _ALLOWED = (
     "a fitted BayesianSGNS or DynamicSGNS, gensim's KeyedVectors or a model that has them, "
-    "WordVectors, or another mapping from words to vectors"
+    "WordVectors, another mapping from words to vectors, or a pandas DataFrame with words as index"
 )
+
+
+def is_frame_of_words(source: Any) -> bool:
+    """Whether it is a DataFrame of pandas' with words, not numbers of rows, as its index."""
+    if not all(hasattr(source, name) for name in ("index", "iloc", "columns", "to_numpy")):
+        return False
+    return any(isinstance(entry, str) for entry in source.index)
 
 
 class WordVectors(Mapping[str, np.ndarray]):
@@ -68,9 +75,10 @@ class WordVectors(Mapping[str, np.ndarray]):
 
         Parameters
         ----------
-        source : fitted estimator, KeyedVectors or mapping
+        source : fitted estimator, KeyedVectors, mapping or DataFrame
             A fitted `BayesianSGNS` or `DynamicSGNS`, whose posterior means are used; gensim's
-            KeyedVectors or a model that has them as ``wv``; a mapping from words to vectors.
+            KeyedVectors or a model that has them as ``wv``; a mapping from words to vectors; a
+            pandas DataFrame with words as its index, other rows of which are left out.
         side : {"target", "context"}, default="target"
             For an estimator: ``rho_`` or ``alpha_``.
         period : number, date or str, optional
@@ -101,6 +109,9 @@ class WordVectors(Mapping[str, np.ndarray]):
             return cls(*_of_estimator(source, side, period))
         if period is not None:
             raise ValueError(f"period is for a DynamicSGNS, got {type(source).__name__}.")
+        if is_frame_of_words(source):
+            kept = source.iloc[[isinstance(entry, str) for entry in source.index]]
+            return cls(kept.index.tolist(), kept.to_numpy())
         keyed = getattr(source, "wv", source)
         if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
             return cls(keyed.index_to_key, keyed.vectors)

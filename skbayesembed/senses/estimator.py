@@ -59,13 +59,14 @@ class DiSCSenseModel(
         DiSC plus deviations for each sense and period, which are shrunk toward zero. ``"edisc"``:
         DiSC with word vectors from ``embedding``, so that similar words behave similarly under a
         sense (see Notes).
-    embedding : mapping, path, fitted estimator, array or None, default=None
-        Word vectors, for ``model="edisc"`` only: a dict or gensim's KeyedVectors; the path of a
-        file in word2vec's or GloVe's format; a fitted `BayesianSGNS`, whose posterior means
-        ``rho_`` are used (wrap it in scikit-learn's FrozenEstimator if this estimator is cloned);
-        or, for count matrices, an array with a row for each column. A mapping or file is matched to
-        a count matrix by its column names (x0, x1, ... without names). Words without a vector are
-        kept (see Notes).
+    embedding : mapping, DataFrame, path, fitted estimator, array or None, default=None
+        Word vectors, for ``model="edisc"`` only: a dict or gensim's KeyedVectors; a pandas
+        DataFrame with words as its index; the path of a file in word2vec's or GloVe's format; a
+        fitted `BayesianSGNS`, whose posterior means ``rho_`` are used (wrap it in scikit-learn's
+        FrozenEstimator if this estimator is cloned); or, for count matrices, an array (or a
+        DataFrame without words as its index) with a row for each column. All but the array are
+        matched to a count matrix by its column names (x0, x1, ... without names). Words without a
+        vector are kept (see Notes).
     embedding_draws : int or None, default=None
         For ``model="edisc"`` with a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a
         `DynamicSGNS`: number of joint draws of the word vectors over which the posterior is
@@ -116,8 +117,10 @@ class DiSCSenseModel(
         within one, beginning at the densest starts and at the heaviest mode, for as long as this
         leads to denser modes; with three senses or more, two are also merged and one is split,
         beginning at the heaviest mode, until three rounds of tries from it find no heavier one
-        (``fit`` warns if that does not come about). For ``"map"``: number of searches, of which the
-        best is taken; ``"auto"`` is 24.
+        (``fit`` warns if that does not come about). With more than 10,000 snippets, nothing begins
+        at the heaviest mode: senses are not merged and split, and if all starts of three senses or
+        more end in one mode, ``fit`` notes that a heavier one may be missed. For ``"map"``: number
+        of searches, of which the best is taken; ``"auto"`` is 24.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True
@@ -151,10 +154,10 @@ class DiSCSenseModel(
     max_iter : int, default=1000
         Maximum number of iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
-        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
-        fallen to this fraction of its value at the start. The ascent of the bound (``"vi"``) ends
-        when a sweep raises it by less than 100 times this fraction; as the bound of this estimator
-        is noisy, the ascent also ends, whatever ``tol``, when the noise is larger than the rise.
+        Relative tolerance of ``"map"`` and ``"laplace"``: the search for a mode ends when the
+        largest entry of the gradient has fallen to this fraction of its value at the start. It has
+        no part in ``"vi"``, whose bound is noisy: the ascent ends when 100 iterations have raised
+        the bound by less than two standard errors.
     checkpoint : str, path-like or None, default=None
         Folder to which the state of the fit is written about every 30 seconds: chains with their
         draws, or the ascent of ``"vi"``. If the fit is interrupted in any way, the same call

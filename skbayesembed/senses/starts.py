@@ -191,6 +191,7 @@ def _with_those_beside(modes, given, binding, seeds, side_by_side):
     """Modes and those beside the heaviest, all weighed, until rounds find none that is heavier."""
     data, n_senses, _ = given
     if data.n_snippets > ANNEALED:
+        _note_of_many(modes, data, n_senses)
         return modes
     rng = generators(_own(seeds, 3), 1)[0]
     tally, quiet = Tally(n_senses, rng), 0
@@ -215,6 +216,16 @@ def _with_those_beside(modes, given, binding, seeds, side_by_side):
             tally, quiet = Tally(n_senses, rng), 0
     _warn_of_no_end()
     return modes
+
+
+def _note_of_many(modes, data, n_senses):
+    """Tell that there are no regroupings, where starts that agree would have had some."""
+    met = [mode.n_starts for mode in modes if mode.n_starts]
+    if len(met) == 1 and n_senses > 2 and (data.labels < 0).any():
+        note_user(
+            f"all {met[0]} starts ended in one mode; with more than {ANNEALED:,} snippets, modes "
+            "beside it are not looked for by regroupings of senses, and a heavier one may be missed"
+        )
 
 
 def _around(n, first, given, seeds, side_by_side):
@@ -346,7 +357,7 @@ class _Expected(NamedTuple):
         )
 
 
-def _expected(n_starts, n_exchanges, n_regroupings=0):
+def _expected(n_starts, n_exchanges, n_regroupings=0, beside=True):
     """What a search is expected to make, and at least and at most.
 
     Parameters
@@ -354,6 +365,8 @@ def _expected(n_starts, n_exchanges, n_regroupings=0):
     n_starts : int or "auto"
     n_exchanges, n_regroupings : int
         That are possible.
+    beside : bool
+        Whether modes beside the heaviest are looked for from there.
 
     Returns
     -------
@@ -371,6 +384,7 @@ def _expected(n_starts, n_exchanges, n_regroupings=0):
     first = first_starts(n_starts)
     a_round = _OF_REGROUPING * tries_of_round(n_regroupings)
     a_round += min(LED, n_regroupings) * min(EXCHANGED, n_exchanges)
+    a_round, around = (a_round, TRIES) if beside else (0, 0)
     least = _Expected(first, 1, min(TRIES // 3, n_exchanges), 1, 0, a_round)
     if not n_exchanges:
         # one sense, or one period
@@ -378,10 +392,10 @@ def _expected(n_starts, n_exchanges, n_regroupings=0):
         return few, few, few._replace(starts=_MOST) if n_starts == "auto" else few
     starts, joints, modes = (36, 7, 20) if n_starts == "auto" else (n_starts, 4, 15)
     tries = min(TRIES, 2 * n_exchanges)
-    usual = _Expected(starts, joints, tries, modes, TRIES, QUIET * a_round)
+    usual = _Expected(starts, joints, tries, modes, around, QUIET * a_round)
     if n_starts != "auto":
         return usual, usual, usual
-    more = {"modes": 3 * modes, "beside": 2 * TRIES, "regrouped": 2 * usual.regrouped}
+    more = {"modes": 3 * modes, "beside": 2 * around, "regrouped": 2 * usual.regrouped}
     most = usual._replace(starts=_MOST, joints=_MOST // BATCH * _MOST_JOINTS, **more)
     return usual, least, most
 
@@ -390,7 +404,8 @@ def _try_search(trial, given, rngs, n_starts, n_jobs):
     """Tell a trial what `find_modes` costs, by one start, some exchanges and moves in its mode."""
     data, n_senses, prior = given
     numbers = (len(exchanges(data, n_senses, rngs[0])), len(regroupings(n_senses, rngs[0])))
-    expected, attempt = _expected(n_starts, *numbers), 0.0
+    expected = _expected(n_starts, *numbers, beside=data.n_snippets <= ANNEALED)
+    attempt = 0.0
     trial.told("search for modes")
     with trial.loop(), OneBlasThread():
         # the first move compiles

@@ -85,7 +85,7 @@ def fit_mode(estimator, problem):
             verbose=estimator.verbose,
             warn=estimator.solver == "map",
         )
-    arrays = model.unpack(theta)
+    arrays, facts = model.unpack(theta), facts | model.approximated
     if model.prior.rotates:
         turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))
         arrays = dict(zip(("rho", "alpha"), turned, strict=True))

@@ -108,6 +108,11 @@ class ClusteredModel(SGNSModel):
         self._frequent, self.near = frequent, near
         self._made = None, None
 
+    @property
+    def approximated(self):
+        """As of `SGNSModel`."""
+        return {"clustered_words": self.n_words - self._frequent.size}
+
     def surface(self, theta, dtype, run):
         """As of `SGNSModel`."""
         if dtype is np.float64:

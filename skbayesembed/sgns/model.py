@@ -124,6 +124,11 @@ class SGNSModel:
         out[size:] = grad_alpha[self._free].ravel()
         return logp
 
+    @property
+    def approximated(self):
+        """What a search took for something else on its way, named as in `contracts.ATTRS`."""
+        return {}
+
     def surface(self, theta, dtype, run):
         """The density around flat parameters, in single or double precision: `SGNSSurface`."""
         return SGNSSurface(self, theta, dtype, run, Residuals(self.pairs, run))

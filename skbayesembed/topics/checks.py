@@ -53,6 +53,7 @@ def check_parameters(estimator):
     check_bool("background", e.background)
     check_choice("init", e.init, ("auto", "documents", "words"))
     check_learning(e)
+    _check_start(e)
     check_real("learning_offset", e.learning_offset, 0, strict=False)
     check_real("learning_decay", e.learning_decay, 0.5, high=1.0)
     check_choice("features", e.features, ("mean", "mean_std"))
@@ -84,6 +85,16 @@ def _check_dirichlet(e):
                 f"['gaussian'], {name!r}: [...]}}, {{'word_model': ['dirichlet']}}]), got "
                 f"{value!r}."
             )
+
+
+def _check_start(e):
+    """Raise a ValueError for a start from documents where minibatches are read from the first."""
+    if (e.init, e.learning_method, e.word_model) == ("documents", "online", "gaussian"):
+        raise ValueError(
+            "init='documents' is not available with learning_method='online' and "
+            "word_model='gaussian', whose topics start from the words: use init='auto' or 'words', "
+            "learning_method='batch', or word_model='dirichlet'."
+        )
 
 
 def _check_topic_prior(e):

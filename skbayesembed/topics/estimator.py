@@ -60,13 +60,14 @@ class GaussianLDA(
     ----------
     n_components : int, default=20
         Number of topics K.
-    embedding : mapping, path, fitted estimator or array
-        Word vectors: a dict or gensim's KeyedVectors; the path of a file in word2vec's or GloVe's
-        format, which is searched for the words needed, in ``fit`` and again in ``transform`` if
-        there are new words (`io.load_vectors` reads it only once); a fitted `BayesianSGNS`, whose
-        posterior means ``rho_`` are used (wrap it in scikit-learn's FrozenEstimator if this
-        estimator is cloned); or, for count matrices, an array with a row for each column. A mapping
-        or file is matched to a count matrix by its column names (x0, x1, ... without names).
+    embedding : mapping, DataFrame, path, fitted estimator or array
+        Word vectors: a dict or gensim's KeyedVectors; a pandas DataFrame with words as its index;
+        the path of a file in word2vec's or GloVe's format, which is searched for the words needed,
+        in ``fit`` and again in ``transform`` if there are new words (`io.load_vectors` reads it
+        only once); a fitted `BayesianSGNS`, whose posterior means ``rho_`` are used (wrap it in
+        scikit-learn's FrozenEstimator if this estimator is cloned); or, for count matrices, an
+        array (or a DataFrame without words as its index) with a row for each column. All but the
+        array are matched to a count matrix by its column names (x0, x1, ... without names).
     embedding_draws : int or None, default=None
         With a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a `DynamicSGNS`: number of joint
         draws of the word vectors over which the posterior is averaged, so that all intervals
@@ -104,14 +105,15 @@ class GaussianLDA(
         spherical.
     init : {"auto", "documents", "words"}, default="auto"
         Which k-means clusters the topics start from: clusters of documents, by the vectors of their
-        words, or of word types. Word types are also used if fewer documents than topics have words,
-        and by ``learning_method="online"`` with Gaussians. Posteriors of topics have many modes,
-        and in a large corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At
-        power 1 it keeps the start from which a few variational sweeps reach the higher bound, as
-        its mode holds more of the posterior. Below 1, where the likelihood is not a density, it
-        keeps the start whose topics better predict held-out halves of documents.
-        ``posterior_.attrs["init"]`` says which start was used. With ``word_model="dirichlet"``,
-        ``"auto"`` is ``"documents"``.
+        words, or of word types. Word types are also used if fewer documents than topics have words.
+        With Gaussians, minibatches start from word types: ``learning_method="online"`` refuses
+        ``"documents"``, and ``partial_fit`` uses word types whatever ``init``. Posteriors of topics
+        have many modes, and in a large corpus no solver leaves the one that it starts in.
+        ``"auto"`` tries both. At power 1 it keeps the start from which a few variational sweeps
+        reach the higher bound, as its mode holds more of the posterior. Below 1, where the
+        likelihood is not a density, it keeps the start whose topics better predict held-out halves
+        of documents. ``posterior_.attrs["init"]`` says which start was used. With
+        ``word_model="dirichlet"``, ``"auto"`` is ``"documents"``.
     word_model : {"gaussian", "dirichlet"}, default="gaussian"
         What topics are. ``"gaussian"`` is the model of Das et al. With ``"dirichlet"``, topics are
         distributions over words, as in plain LDA, and the vectors shape their Dirichlet priors (see
@@ -120,6 +122,7 @@ class GaussianLDA(
     background : bool, default=True
         For ``word_model="dirichlet"`` with two topics or more: let topic 0 take the words that all
         documents share. It has no vector, and a larger share in ``doc_topic_prior="auto"``.
+        Gaussian topics have no background, whatever is given here.
     word_proba : {"count", "density"}, default="count"
         How ``components_``, ``transform`` and ``score`` compute the probabilities of words. With
         ``"count"`` they are a word's share of the topic's tokens, as in plain LDA; only words
@@ -478,7 +481,7 @@ class GaussianLDA(
         Parameters
         ----------
         X : documents or counts, as in ``fit``
-        embedding : mapping, fitted estimator or array, optional
+        embedding : mapping, DataFrame, path, fitted estimator or array, optional
             Word vectors, in the same space as those of training. For documents they take precedence
             over the training vectors, which stay available. For counts they belong to the columns
             of X, which may be other words than in training.

@@ -7,7 +7,13 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 
 from skbayesembed import BayesianSGNS
-from skbayesembed.corpus.embedding import check_vectors, source_of, vectors_of_columns
+from skbayesembed.corpus.embedding import (
+    check_vectors,
+    described,
+    source_of,
+    source_of_words,
+    vectors_of_columns,
+)
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -63,3 +69,54 @@ def test_arrays():
     checked = check_vectors(given)
     checked[:] = 0
     np.testing.assert_array_equal(given, VECTORS, "the user's array is left alone")
+
+
+@pytest.mark.parametrize("dtype", ["object", "category", "string"])
+def test_frames_are_looked_up_by_the_words_of_their_index(dtype):
+    pd = pytest.importorskip("pandas")
+    # a column may have the name of an attribute that other embeddings have
+    frame = pd.DataFrame(VECTORS, index=pd.Index(WORDS, dtype=dtype), columns=["wv", "rho_"])
+    order = [2, 0, 1]
+    names = np.array(WORDS)[order]
+    np.testing.assert_array_equal(vectors_of_columns(frame, names), VECTORS[order])
+    np.testing.assert_array_equal(vectors_of_columns(frame.iloc[order], WORDS), VECTORS)
+    vectors, found = source_of_words(frame).find(["tin", "qqq", "cat"])
+    assert found.tolist() == [True, False, True]
+    np.testing.assert_array_equal(vectors, VECTORS[[2, 0]])
+    nothing, found = source_of(frame).find(["qqq"])
+    assert nothing is None and found.tolist() == [False]
+    with pytest.raises(ValueError, match="no vector for 1 of the 2 columns of X"):
+        vectors_of_columns(frame, ["cat", "qqq"])
+    assert described(frame) == "DataFrame of 3 words"
+
+
+def test_frames_with_a_word_twice_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(VECTORS, index=["cat", "tin", "tin"])
+    with pytest.raises(ValueError, match="embedding must have each word once.*got 'tin' more than"):
+        source_of(frame)
+
+
+def test_frames_of_words_hold_finite_numbers():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(VECTORS, index=WORDS)
+    frame.loc["dog", 1] = np.nan
+    with pytest.raises(ValueError, match="embedding must hold finite numbers.*that of 'dog'"):
+        source_of(frame).find(WORDS)
+    # what is not asked for is not looked at
+    np.testing.assert_array_equal(source_of(frame).find(["tin"])[0], VECTORS[2:])
+
+
+def test_frames_without_words_are_arrays():
+    pd = pytest.importorskip("pandas")
+    for index in (None, [7, 3, 5]):
+        frame = pd.DataFrame(VECTORS, index=index)
+        np.testing.assert_array_equal(vectors_of_columns(frame, WORDS), VECTORS)
+        assert described(frame) == "array of 3 vectors"
+        with pytest.raises(ValueError, match="must be a mapping from words.*got an array"):
+            source_of_words(frame)
+
+
+def test_frames_of_polars_are_arrays():
+    pl = pytest.importorskip("polars")
+    np.testing.assert_array_equal(vectors_of_columns(pl.DataFrame(VECTORS), WORDS), VECTORS)

@@ -262,6 +262,16 @@ def test_embeddings_are_stored(tmp_path):
     np.testing.assert_array_equal(again.transform(counts), model.transform(counts))
 
 
+def test_embeddings_in_a_frame_are_stored_with_their_words(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(list(VECTORS.values()), index=list(VECTORS)).iloc[::-1]
+    model = GaussianLDA(2, embedding=frame, solver="vi", max_features=3, **SHORT).fit(TEXTS)
+    table = model.get_params()["embedding"]
+    again = saved(model, tmp_path)
+    np.testing.assert_array_equal(again.transform(TEXTS), model.transform(TEXTS))
+    assert table is frame and again.embedding["bank"].tolist() == frame.loc["bank"].tolist()
+
+
 def test_parameters_of_many_kinds(tmp_path):
     prior = InformativePrior({"river": {0: 1.5}}, precision=2.0)
     model = BayesianSGNS(

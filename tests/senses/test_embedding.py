@@ -117,6 +117,7 @@ def test_all_forms_of_an_embedding_are_read_alike(made, tmp_path):
     for model in (
         point(made, table, frame),
         point(made, made.vectors.tolist(), frame),
+        point(made, pd.DataFrame(made.vectors, index=WORDS).iloc[::-1], frame),
         point(made, table, feature_names=WORDS),
     ):
         np.testing.assert_array_equal(model.vectors_, expected.vectors_)

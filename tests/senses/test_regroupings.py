@@ -202,3 +202,32 @@ def test_masses_of_before_count_when_others_are_weighed(monkeypatch):
     rival = Mode({}, np.ones((1, 2)), 1, log_density=-1.0)
     starts._weigh_all([light, heavy, rival], (), seeds, side_by_side)
     assert len(light.runs) == 2 < len(heavy.runs) == len(rival.runs) == 2 * sum(starts._PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("n_starts", "n_senses", "known", "told"),
+    [
+        ((24,), 3, False, True),
+        # what exchanges led to, which no start met
+        ((24, 0), 3, False, True),
+        ((20, 4), 3, False, False),
+        # there are no regroupings of two senses, nor of known ones
+        ((24,), 2, False, False),
+        ((24,), 3, True, False),
+    ],
+)
+def test_starts_of_many_snippets_that_agree_are_told_of(
+    n_starts, n_senses, known, told, monkeypatch, capsys
+):
+    data, *_ = planted_trio()
+    data = replace(data, labels=np.zeros_like(data.labels)) if known else data
+    monkeypatch.setattr(starts, "ANNEALED", data.n_snippets - 1)
+    modes = [Mode({}, np.ones((n_senses, data.n_snippets)), n) for n in n_starts]
+    given = data, n_senses, ModelPrior()
+    options = np.ones(data.n_snippets), np.random.SeedSequence(0), side_by_side
+    assert starts._with_those_beside(modes, given, *options) is modes
+    (line,) = capsys.readouterr().err.splitlines() or [""]
+    assert (
+        line.startswith("skbayesembed: all 24 starts ended in one mode; with more than 239") == told
+    )
+    assert ("not looked for by regroupings" in line) == told

@@ -306,11 +306,32 @@ def test_tables_of_modes_say_what_shares_go_by():
 
 
 def test_searches_are_expected_to_make_what_they_may():
-    for n_starts, *numbers in ((4, 9), (30, 9), ("auto", 9), ("auto", 0), ("auto", 9, 6)):
+    cases = (4, 9), (30, 9), ("auto", 9), ("auto", 0), ("auto", 9, 6), ("auto", 9, 6, False)
+    for n_starts, *numbers in cases:
         usual, least, most = starts._expected(n_starts, *numbers)
         assert all(a <= b <= c for a, b, c in zip(least, usual, most, strict=True))
         assert least.starts == starts.first_starts(n_starts)
         assert most.starts == (96 if n_starts == "auto" else n_starts)
+    # exchanges and regroupings from the heaviest mode, which many snippets have not
+    for beside in (True, False):
+        for one in starts._expected("auto", 9, 6, beside):
+            assert (one.regrouped > 0) == beside and (beside or one.beside == 0)
+
+
+@pytest.mark.parametrize(("n_snippets", "beside"), [(60, True), (59, False)])
+def test_a_trial_charges_what_many_snippets_have(n_snippets, beside, monkeypatch):
+    asked = []
+    expected = starts._expected
+
+    def noted(*numbers, beside):
+        asked.append(beside)
+        return expected(*numbers, beside=beside)
+
+    monkeypatch.setattr(starts, "_expected", noted)
+    monkeypatch.setattr(starts, "ANNEALED", n_snippets)
+    made = make_senses(60, 20, n_senses=3, n_periods=2, random_state=0)
+    DiSCSenseModel(3, random_state=0).estimate_cost(made.counts, times=made.times)
+    assert asked == [beside]
 
 
 @pytest.mark.parametrize("solver", ["map", "vi"])

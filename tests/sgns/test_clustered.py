@@ -11,7 +11,7 @@ from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import clustered, clusters, data
+from skbayesembed.sgns import clustered, clusters, data, starting
 from skbayesembed.sgns.clustered import (
     ClusteredModel,
     ClusteredResiduals,
@@ -299,3 +299,16 @@ def test_vectors_that_are_all_the_same(pairs, frequent, vectors):
         strict=True,
     ):
         close(found, exact, 1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["map", "vi"])
+def test_fits_name_what_met_by_clusters(solver, pairs, small, monkeypatch):
+    monkeypatch.setattr(data, "TABLES_UPTO", 10)
+    options = {"covariance": "diag", "max_iter": 2, "draws": 2, "prior_precision": 2.0}
+    model = BayesianSGNS(K, solver=solver, random_state=0, **options)
+    model.fit(PairCounts(pairs._whole, RankOne(*pairs.factors)))
+    assert 0 < model.posterior_.attrs["clustered_words"] < V
+    monkeypatch.setattr(starting, "MANY", V + 1)
+    model.fit(PairCounts(pairs._whole, RankOne(*pairs.factors)))
+    assert "clustered_words" not in model.posterior_.attrs

@@ -264,6 +264,10 @@ def test_search_by_its_own_score():
         ({"covariance_prior": np.eye(3)}, r"covariance_prior must have shape \(4, 4\)"),
         ({"word_proba": "softmax"}, "word_proba must be one of 'count', 'density'"),
         ({"learning_method": "online"}, "learning_method='online' is available with solver='vi'"),
+        (
+            {"solver": "vi", "learning_method": "online", "init": "documents"},
+            "init='documents' is not available with learning_method='online' and word_model='gaus",
+        ),
         ({"learning_decay": 0.5}, "learning_decay must be a number > 0.5 and <= 1"),
         ({"learning_offset": -1}, "learning_offset must be a number >= 0"),
         ({"batch_size": 0}, "batch_size must be an integer >= 1"),
@@ -285,6 +289,19 @@ def test_search_by_its_own_score():
 def test_bad_parameters(bad, message):
     with pytest.raises(ValueError, match=message):
         small(**bad).fit(TEXTS)
+
+
+def test_a_frame_of_vectors_is_looked_up_by_word():
+    """In whatever order its rows are, for texts and for count matrices."""
+    frame = pd.DataFrame(list(TABLE.values()), index=list(TABLE)).iloc[::-1]
+    counts = pd.DataFrame(COUNTS.toarray(), columns=WORDS)
+    for X in (TEXTS, counts):
+        expected = small(solver="vi").fit(X)
+        model = small(solver="vi", embedding=frame).fit(X)
+        np.testing.assert_array_equal(model.components_, expected.components_)
+    new = [" ".join(UNSEEN)]
+    found = small(solver="vi", embedding=frame).fit(TEXTS).transform(new)
+    np.testing.assert_array_equal(found, small(solver="vi").fit(TEXTS).transform(new))
 
 
 def test_priors_are_heeded():

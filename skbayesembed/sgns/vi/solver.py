@@ -103,6 +103,7 @@ def _ascended(estimator, model, start_seed):
         "elbo": float(approximation.elbo[-1]),
         "learning_method": "batch",
         **facts,
+        **model.approximated,
     }
 
 
