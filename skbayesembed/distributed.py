@@ -33,8 +33,8 @@ def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
     """Fit `BayesianSGNS` to counts that are spread over the workers of a dask cluster.
 
     Given the vectors of one side, all words of the other are independent, so each worker keeps the
-    counts of some of them. The counts are sent once. In every half-sweep the vectors of one side go
-    to all workers, and those of the other come back. Draws are the same as those of
+    counts of some of them, which are not sent with every step. In every half-sweep the vectors of
+    one side go to all workers, and those of the other come back. Draws are the same as those of
     ``estimator.fit(sum(shards))``, whatever the number of workers. If a worker is lost, only the
     last step of its blocks is repeated.
 
