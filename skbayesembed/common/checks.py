@@ -258,9 +258,11 @@ def is_whole(value: Any) -> bool:
 def as_floats(values: Any) -> np.ndarray:
     """Float64 array of real numbers; a ValueError that says why others are none.
 
-    What pandas has as missing among objects is NaN.
+    What pandas has as missing among objects is NaN, and what a masked array masks.
     """
     try:
+        if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
+            values = values.astype(np.float64).filled(np.nan)
         found = np.asarray(values)
         if found.dtype == object:
             missing = np.array([type(x).__name__ == "NAType" for x in found.flat], dtype=bool)

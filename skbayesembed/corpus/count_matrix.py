@@ -40,6 +40,9 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     matrix without names.
     """
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
+    if sparse.issparse(X) and X.format == "coo" and X.dtype.kind in "biu":
+        # the sums of entries that are there twice may not fit into the type of the counts
+        X = X.astype(np.float64)
     try:
         # infinities of both signs, whose sum is looked at, warn before they are refused
         with np.errstate(invalid="ignore"):

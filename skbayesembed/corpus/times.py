@@ -116,6 +116,9 @@ def said_date(time, up=False):
 def read_line(values, name, n=None):
     """Finite numbers, of dates in years, as an array; and whether they were dates."""
     check_not_iterator(name, values)
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        # the numbers behind a mask are of no meaning
+        values = [None if hidden else x for x, hidden in zip(values.data, values.mask, strict=True)]
     try:
         values = np.asarray(values)
     except ValueError as error:
@@ -194,6 +197,7 @@ def _read_objects(values, name):
             )
     if values.size and all(isinstance(value, str) for value in values):
         values = _read_texts(values, name)
+    values = np.array([_as_date(value) for value in values] + [None], dtype=object)[:-1]
     dates = [isinstance(value, datetime.date) for value in values]
     if all(dates):
         return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
@@ -217,6 +221,11 @@ def _read_objects(values, name):
         raise _too_large(name, "a whole number that no float holds") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers or dates, none missing: {error}") from error
+
+
+def _as_date(value):
+    """A date of NumPy's as one of Python's: finer than microseconds it would be a number."""
+    return value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
 
 
 def _is_missing(value):

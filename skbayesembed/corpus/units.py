@@ -95,9 +95,8 @@ def check_units(units, n, what="documents"):
         raise ValueError(
             f"units must be a list or array with a label for each of the {n} {what}, got {units!r}."
         )
-    found = units.to_numpy() if hasattr(units, "to_numpy") else units
     try:
-        found = np.asarray(found)
+        found = as_labels(units)
     except ValueError as error:
         raise ValueError(f"units must have one label for each of the {n} {what}: {error}") from None
     if found.ndim != 1 or len(found) != n:
@@ -111,6 +110,20 @@ def check_units(units, n, what="documents"):
         numeric = all(isinstance(one, Real) and not isinstance(one, bool) for one in labels)
         found = np.array(labels if numeric else [str(label) for label in labels])
     return found
+
+
+def as_labels(labels):
+    """Labels as an array, in which those that are missing stay what they are.
+
+    Beside texts NumPy would write NaN as a text, and of a masked array take what is behind it.
+    """
+    found = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
+    if isinstance(found, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(found), None, found.data.astype(object))
+    whole = np.asarray(found)
+    if whole.dtype.kind == "U" and whole.ndim == 1 and not isinstance(found, np.ndarray):
+        whole = np.array(list(found), dtype=object)
+    return whole
 
 
 def check_none_missing(labels, what):

@@ -20,6 +20,7 @@ from ..common.compiling import waiting_time
 from ..common.trial import duration
 from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
 from ..corpus.kinds import take_documents
+from ..corpus.units import check_units
 from ..posterior.results import mixed
 from .comparison import PAIR
 
@@ -47,8 +48,8 @@ def score_units(
         The estimator; a clone is fitted.
     X : list of documents or counts of shape (n_documents, n_words)
     units : array-like of shape (n_documents,), optional
-        The unit of each document: speaker, author, work; by default each document. Passed on to
-        ``fit`` if it takes units.
+        The unit of each document: speaker, author, work; by default each document. Those that are
+        given are passed on to ``fit`` if it takes units.
     cv : int, default=5
         Number of folds.
     n_jobs : int or None
@@ -110,8 +111,12 @@ def score_units(
     """
     check_integer("cv", cv, 2)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    units = np.arange(n) if units is None else units
-    labels, index = _one_each("units", units, n, labels=True)
+    if units is not None:
+        _one_each("units", units, n)
+    given_units = check_units(units, n)
+    labels, index = np.unique(
+        np.arange(n) if given_units is None else given_units, return_inverse=True
+    )
     if labels.size < 2:
         raise ValueError(
             f"units must be two or more, of which some are held out, got {labels.size} "
@@ -120,9 +125,13 @@ def score_units(
     if labels.size < cv:
         raise ValueError(f"cv must be at most the number of units, {labels.size}, got {cv}.")
     given = {name: _one_each(name, values, n) for name, values in covariates.items()}
+    # a document that has no unit is one of its own, as far as estimators know of units
+    of_units = None if given_units is None else index
     folds = GroupKFold(cv).split(np.zeros(n), groups=index)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_score_fold)(clone(estimator), X, index, given, train, test, cv if i == 0 else 0)
+        delayed(_score_fold)(
+            clone(estimator), X, index, of_units, given, train, test, cv if i == 0 else 0
+        )
         for i, (train, test) in enumerate(folds)
     )
     parts, warned = zip(*found, strict=True)
@@ -157,16 +166,16 @@ def _of_all(facts, name, combine):
     return {} if None in values else {name: combine(values)}
 
 
-def _one_each(name, values, n, labels=False):
+def _one_each(name, values, n):
     values = np.asarray(values)
     if values.ndim != 1 or values.size != n:
         raise ValueError(
             f"{name} must be one for each of the {n} documents, got the shape {values.shape}."
         )
-    return np.unique(values, return_inverse=True) if labels else values
+    return values
 
 
-def _score_fold(estimator, X, index, given, train, test, n_folds):
+def _score_fold(estimator, X, index, of_units, given, train, test, n_folds):
     """What a fold comes to, and its warnings; the first of ``n_folds`` tells how long it took."""
     with (
         held_warnings() as warned,
@@ -174,7 +183,7 @@ def _score_fold(estimator, X, index, given, train, test, n_folds):
         _told_of_first(estimator, n_folds),
         waiting_time() as clock,
     ):
-        found = _scores_of_fold(estimator, X, index, given, train, test)
+        found = _scores_of_fold(estimator, X, index, of_units, given, train, test)
         took = clock()
     if n_folds and took > _BRIEF:
         note_user(
@@ -204,11 +213,11 @@ def _told_of_first(estimator, n_folds):
         timer.cancel()
 
 
-def _scores_of_fold(estimator, X, index, given, train, test):
+def _scores_of_fold(estimator, X, index, of_units, given, train, test):
     """Scores of the units of a fold, dict by their numbers; and what `mixed` says of the fit."""
     covariates = {name: values[train] for name, values in given.items()}
-    if has_fit_parameter(estimator, "units"):
-        covariates["units"] = index[train]
+    if of_units is not None and has_fit_parameter(estimator, "units"):
+        covariates["units"] = of_units[train]
     estimator.fit(take_documents(X, train), **covariates)
     found = {}
     for unit in np.unique(index[test]):

@@ -32,7 +32,8 @@ def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
         A pair of arrays of shape (n_words, n_components), or an object with the attributes ``rho_``
         and ``alpha_`` (posterior means, as in the paper) or ``rho`` and ``alpha``. For a pair of
         arrays of shape (n_draws, n_words, n_components), or a Posterior, P is averaged over the
-        draws. The two models may have different numbers of components.
+        draws. The two models may have different numbers of components. If both know their words,
+        these are matched; otherwise they are taken to be in the same order.
 
     Returns
     -------
@@ -44,7 +45,8 @@ def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
     TypeError
         If an argument is none of these.
     ValueError
-        If shapes do not fit.
+        If shapes do not fit, both models know their words and these differ, or a model has biases
+        or one vector for each period.
 
     Examples
     --------
@@ -55,6 +57,12 @@ def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
     0.0
     """
     pairs = [_draws_of_model(m, n) for m, n in ((estimate, "estimate"), (truth, "truth"))]
+    words = [
+        _words_of(m, rho.shape[1]) for m, (rho, _) in zip((estimate, truth), pairs, strict=True)
+    ]
+    order = _places_of_words(*words)
+    if order is not None:
+        pairs[1] = tuple(array[:, order] for array in pairs[1])
     sizes = [(rho.shape[1], alpha.shape[1]) for rho, alpha in pairs]
     if sizes[0] != sizes[1]:
         raise ValueError(
@@ -238,8 +246,11 @@ def _tuples(values, name, size):
 
 def _draws_of_model(model, name):
     """Arrays rho and alpha, each (n_draws, n_words, n_components), of anything that has them."""
+    if hasattr(model, "posterior_"):
+        _check_logits(model.posterior_, name)
     # every array has an attribute of that name, too
     if hasattr(model, "flat") and not isinstance(model, np.ndarray | np.generic):
+        _check_logits(model, name)
         rho, alpha = model.flat("rho"), model.flat("alpha")
     elif hasattr(model, "rho_"):
         rho, alpha = model.rho_, model.alpha_
@@ -262,6 +273,50 @@ def _draws_of_model(model, name):
             f"same number of draws before, got {rho.shape} and {alpha.shape}."
         )
     return rho, alpha
+
+
+def _check_logits(posterior, name):
+    """Raise a ValueError where logits are no dot products of a word's one target vector."""
+    if "rho_bias" in posterior:
+        raise ValueError(
+            f"{name} has biases, which its vectors leave out: pass (rho, alpha) with the columns "
+            "[rho, bias, 1] and [alpha, 1, bias]."
+        )
+    if "period" in posterior.coords:
+        raise ValueError(
+            f"{name} has vectors for each period: pass (rho, alpha) of one, as rho_[t], alpha_[t]."
+        )
+
+
+def _words_of(model, n_words):
+    """The words of a fitted estimator or a Posterior, a list; None of what knows none."""
+    words = getattr(model, "words_", None)
+    if words is None:
+        words = getattr(model, "coords", {}).get("word")
+    if words is None or len(words) != n_words:
+        return None
+    return [str(word) for word in words]
+
+
+def _places_of_words(words, others):
+    """Where ``words`` are among ``others``; None where either is not known, or both are the same.
+
+    Raises
+    ------
+    ValueError
+        If they are not the same words.
+    """
+    if words is None or others is None or words == others:
+        return None
+    only = [sorted(set(a) - set(b)) for a, b in ((words, others), (others, words))]
+    if any(only):
+        raise ValueError(
+            f"estimate and truth must be of the same words, got {len(only[0])} that truth lacks "
+            f"({only[0][:3]}) and {len(only[1])} that estimate lacks ({only[1][:3]}): fit both "
+            "with one vocabulary."
+        )
+    place = {word: i for i, word in enumerate(others)}
+    return np.array([place[word] for word in words])
 
 
 def _mean_probability(rho, alpha, rows):

@@ -14,7 +14,7 @@ from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import document_counts, frequent_corpus
-from ..corpus.units import check_units, sizes_of
+from ..corpus.units import as_labels, check_units, sizes_of
 from ..spine import CHAINS
 from .data import Snippets
 from .embedding import word_vectors
@@ -371,7 +371,7 @@ def _genre_values(genres, n):
     """Labels one by one, after a look at their number and for missing ones."""
     check_not_iterator("genres", genres)
     try:
-        values = np.asarray(genres)
+        values = as_labels(genres)
     except ValueError as error:
         raise ValueError(f"genres must be a list or array of labels: {error}") from error
     if values.ndim != 1 or len(values) != n:

@@ -46,6 +46,8 @@ SCORE_WINDOW = 5
 SCORE_NEGATIVE = 1
 SCORE_EXPONENT = 0.75
 
+# Sums of counts, in whatever order, are as alike as that.
+_COUNTED = 1e-9
 # What ``fit`` accepts besides a count matrix.
 _WITHOUT_COLUMNS = "text, tokens or PairCounts"
 
@@ -300,10 +302,26 @@ def training_again(estimator, X, seed, sample_weight=None, units=None):
     if training.columns is not None:
         # the columns are compared, for their names may be given to fit alone
         _check_same(estimator, training.columns, estimator._columns)
-        return counted(estimator, replace(training, words=estimator.words_), rng)
-    training = counted(estimator, training, rng)
-    _check_same(estimator, training.words, estimator.words_)
+        training = counted(estimator, replace(training, words=estimator.words_), rng)
+    else:
+        training = counted(estimator, training, rng)
+        _check_same(estimator, training.words, estimator.words_)
+    _check_observed(estimator, training.counts)
     return training
+
+
+def _check_observed(estimator, counts):
+    """Raise a ValueError for other pairs than those that were fitted, by the sums of targets."""
+    fitted = estimator.observed_
+    if fitted is None:
+        return
+    found = np.ravel(counts.positive.sum(axis=1))
+    if not np.allclose(found, fitted, rtol=_COUNTED, atol=_COUNTED * fitted.max(initial=0.0)):
+        raise ValueError(
+            "X must be the data that fit was given, with the same sample_weight and counted with "
+            f"the same parameters; X has {found.sum():.10g} pairs of words where fit had "
+            f"{fitted.sum():.10g}, or has them of other words."
+        )
 
 
 def _check_same(estimator, found, fitted):

@@ -98,3 +98,11 @@ def test_infinities_of_both_signs():
 def test_words_of_a_set_have_one_order():
     assert distinct_words({"river", "bank", "sea"}).tolist() == ["bank", "river", "sea"]
     assert distinct_words(["sea", "bank"]).tolist() == ["sea", "bank"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, bool])
+def test_entries_that_are_there_twice_add_up_in_any_type(dtype):
+    places = np.array([0] * 300 + [1]), np.array([1] * 300 + [0])
+    X = sparse.coo_array((np.ones(301, dtype), places), shape=(2, 2))
+    model = BayesianSGNS(1, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    assert count_matrix(model, X, reset=True).toarray().tolist() == [[0, 300], [1, 0]]

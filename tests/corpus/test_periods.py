@@ -458,3 +458,21 @@ def test_bins_that_are_lengthened_keep_their_names():
     assert first.lengthened([2000.1, 2000.2]).labels == more.labels
     with pytest.raises(ValueError, match="got 1998-01-01"):
         first.lengthened(["1998-01-01"])
+
+
+def test_times_behind_a_mask_are_missing():
+    for data in ([1850, 1851, 9999], np.array(["1850", "1851", "1852"], "M8[Y]")):
+        times = np.ma.array(data, mask=[0, 0, 1])
+        with pytest.raises(ValueError, match=r"none missing, got None in times\[2\]"):
+            check_times(times)
+        times.mask = False
+        assert check_times(times)[0] == 1850
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s", "D"])
+def test_dates_of_numpy_among_objects(unit):
+    """Of nanoseconds NumPy makes numbers."""
+    dates = np.array(["1999-07-02T12", "2000-01-01"], f"M8[{unit}]")
+    objects = np.empty(2, object)
+    objects[:] = list(dates)
+    np.testing.assert_allclose(check_times(objects), check_times(dates), rtol=1e-12)

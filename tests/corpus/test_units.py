@@ -85,3 +85,24 @@ def test_numbers_in_a_column_of_objects_are_numbers():
     np.testing.assert_array_equal(whole, check_units(np.array([2.0, 10.0, 2.0], dtype=object), 3))
     assert whole.dtype.kind == "i" and np.unique(whole).tolist() == [2, 10]
     assert check_units(np.array([2, "b", True], dtype=object), 3).tolist() == ["2", "b", "True"]
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        ["Ann", float("nan"), "Bob"],
+        ("Ann", np.nan, "Bob"),
+        ["Ann", None, "Bob"],
+        pd.Series(["Ann", np.nan, "Bob"]).tolist(),
+        np.ma.array(["Ann", "", "Bob"], mask=[0, 1, 0]),
+        np.ma.array([1, 999, 2], mask=[0, 1, 0]),
+    ],
+)
+def test_labels_that_are_missing_are_no_units(units):
+    """NumPy would write them as a text, beside texts."""
+    with pytest.raises(ValueError, match=r"label for every one of the documents, got units\[1\]"):
+        check_units(units, 3)
+
+
+def test_labels_that_only_look_missing():
+    assert check_units(["nan", "None", "Bob"], 3).tolist() == ["nan", "None", "Bob"]

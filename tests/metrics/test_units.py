@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 
 import numpy as np
@@ -108,3 +109,26 @@ def test_the_first_fit_says_how_long_it_took(monkeypatch, capsys):
     assert told.count("score_units: the first of 3 fits took") == 1
     assert told.count("score_units: 3 fits; once the first has ended") == 1
     assert told.index("score_units: 3 fits") < told.index("the first of 3 fits took")
+
+
+def test_units_that_are_missing_are_refused():
+    for units in (np.where(np.arange(24) % 3, np.arange(24.0), np.nan), ["a", "b", np.nan] * 8):
+        with pytest.raises(ValueError, match="units must have a label for every one"):
+            score_units(MODEL, TEXTS, units, cv=2)
+
+
+def test_fits_are_given_units_only_where_there_are_some(monkeypatch):
+    seen, fit = [], DiSCSenseModel.fit
+
+    def noted(self, X, y=None, **given):
+        seen.append(given.get("units"))
+        return fit(self, X, y, **given)
+
+    noted.__signature__ = inspect.signature(fit)
+    monkeypatch.setattr(DiSCSenseModel, "fit", noted)
+    model = DiSCSenseModel(2, solver="map", n_periods=2, min_count=1, n_starts=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score_units(model, TEXTS, times=np.arange(24), cv=2)
+        score_units(model, TEXTS, UNITS, times=np.arange(24), cv=2)
+    assert [units is None for units in seen] == [True, True, False, False]

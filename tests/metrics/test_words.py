@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, DynamicSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.metrics import analogies, coherence, coverage, rmse_cooccurrence, word_similarity
 
@@ -227,3 +228,32 @@ def test_what_is_no_model_and_no_list_is_named():
             analogies(vectors, bad, words=["a", "b", "c"])
         with pytest.raises(ValueError, match="topics must be a list of lists of words, got"):
             coherence(bad, ["cat dog"])
+
+
+def test_rmse_of_models_matches_their_words():
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    options = {"solver": "map", "min_count": 1, "prior_precision": 0.1, "random_state": 0}
+    model = BayesianSGNS(2, **options).fit(texts)
+    order = np.argsort(model.words_)
+    arrays = {name: getattr(model, name)[order] for name in ("words_", "rho_", "alpha_")}
+    turned = SimpleNamespace(**arrays)
+    assert model.words_.tolist() != turned.words_.tolist()
+    assert rmse_cooccurrence(model, turned) < 1e-12
+    other = BayesianSGNS(2, **options).fit([text.replace("cat", "cow") for text in texts])
+    with pytest.raises(ValueError, match=r"1 that truth lacks \(\['cat'\]\) and 1 .*\['cow'\]"):
+        rmse_cooccurrence(model, other)
+    # arrays know of none
+    assert rmse_cooccurrence(model, (model.rho_, model.alpha_)) == 0.0
+
+
+def test_rmse_of_models_whose_logits_are_no_products():
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    options = {"min_count": 1, "prior_precision": 0.1, "random_state": 0}
+    biased = BayesianSGNS(2, solver="vi", biases=True, **options).fit(texts)
+    for model in (biased, biased.posterior_):
+        with pytest.raises(ValueError, match="estimate has biases"):
+            rmse_cooccurrence(model, model)
+    dynamic = DynamicSGNS(2, solver="map", n_periods=2, **options)
+    dynamic.fit(texts, times=np.arange(20))
+    with pytest.raises(ValueError, match="truth has vectors for each period"):
+        rmse_cooccurrence((dynamic.rho_[0], dynamic.alpha_[0]), dynamic)

@@ -216,3 +216,18 @@ def test_exact_refits():
             # unequal weights cost draws: they double the error at most
             assert abs(np.exp(elpd[0]) - exact) < 4 * np.hypot(error, 2 * full_error)
             assert exact < np.exp(lpd[0])
+
+
+def test_only_of_what_was_fitted():
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 6
+    model = BayesianSGNS(2, solver="gibbs", min_count=1, draws=30, warmup=10, random_state=0)
+    weights = np.linspace(0.5, 2.0, 12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(texts, sample_weight=weights)
+        assert np.isfinite(model.loo(texts, sample_weight=weights).elpd)
+        with pytest.raises(ValueError, match="with the same sample_weight and counted with"):
+            model.loo(texts)
+        model.set_params(window=2)
+        with pytest.raises(ValueError, match=r"pairs of words where fit had \d"):
+            model.loo(texts, sample_weight=weights)

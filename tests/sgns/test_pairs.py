@@ -220,3 +220,11 @@ def test_parts_are_added_up_in_order_and_few_times_each(n):
     assert added_up((Part([i]) for i in range(n)), len) == tuple(range(n))
     # sums at least double, but for the last of them
     assert max(map(added.count, range(n))) <= 2 * np.log2(n) + 1
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, bool, np.int8])
+def test_entries_that_are_there_twice_add_up_in_any_type(dtype):
+    places = np.zeros(300, int), np.ones(300, int)
+    counts = sparse.coo_array((np.ones(300, dtype), places), shape=(2, 2))
+    pairs = PairCounts(counts, sparse.csr_array((2, 2)))
+    assert pairs.positive.toarray().tolist() == [[0, 300], [0, 0]]
