@@ -35,7 +35,7 @@ from ..sgns.reading import (
 )
 from .change import Changes, most_changed
 from .changing import DynamicChangeMixin, check_distance
-from .seen import lacking, text_of
+from .seen import lacking, text_of, words_too_few
 from .vectors import cosines_at, places_of
 from .verdicts import (
     notes_on_uses,
@@ -426,7 +426,8 @@ class DynamicReadingMixin(DynamicChangeMixin):
         -------
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
-            n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
+            n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs). ``few_pairs`` (n_chosen, n_pairs):
+            whether a word of the pair has too little text in the period, as in `similarity`.
             With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Examples
@@ -446,7 +447,10 @@ class DynamicReadingMixin(DynamicChangeMixin):
         question = pairs_at(self, rows.ravel(), columns.ravel())
         title = "probability that a pair is positive"
         axes = _over(where) | pair_axis(self, targets, contexts)
-        return ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+        few = words_too_few(self, chosen, targets) | words_too_few(self, chosen, contexts)
+        where["few_pairs"] = few
+        found = ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+        return without_data(found, few)
 
 
 def _over(where):

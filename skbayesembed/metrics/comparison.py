@@ -396,6 +396,10 @@ def _check(found):
             )
         first, same = found[first_name], len(one.pointwise) == len(found[first_name].pointwise)
         same = same and _of_units(one) == _of_units(found[first_name])
+        for rows in ("labels", "rows"):
+            # of units, and of snippets
+            if same and rows in one and rows in first:
+                same = np.array_equal(one[rows], first[rows])
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)

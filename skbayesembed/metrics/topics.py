@@ -80,7 +80,8 @@ def coherence(
     met = _documents_in_common(counts[:, columns])
     out = np.full(len(topics), np.nan)
     for k, topic in enumerate(topics):
-        index = [places[column] for column in topic if column in places]
+        # a word that is there twice would be met by itself
+        index = [places[column] for column in dict.fromkeys(topic) if column in places]
         values = _pairs(met[np.ix_(index, index)], counts.shape[0], measure)
         if values.size:
             out[k] = values.mean()

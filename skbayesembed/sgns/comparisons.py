@@ -328,6 +328,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     few = None
     if too_few is not None:
         few = np.array([too_few([phrase, others[i]]) for i in order], bool)
+        found.few_pairs = few
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
     # joint draws of how much each is below the first; the first by nothing at all

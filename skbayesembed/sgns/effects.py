@@ -174,7 +174,9 @@ def _directions(estimator, axes):
             )
         means = []
         for end in ends:
-            vectors = rho[[word_index(estimator, one, f"axes[{name!r}]") for one in _listed(end)]]
+            places = [word_index(estimator, one, f"axes[{name!r}]") for one in _listed(end)]
+            # a word that is named twice counts once
+            vectors = rho[list(dict.fromkeys(places))]
             means.append(np.mean(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), axis=0))
         difference = means[1] - means[0]
         length = np.linalg.norm(difference)

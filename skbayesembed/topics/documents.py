@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import topic_index
 from .draws import draws_of
-from .inputs import vocabulary_reading
+from .inputs import reading, vocabulary_reading
 from .labels import (
     labels_of,
     marked,
@@ -126,20 +126,26 @@ def source_of_shares(estimator):
     return "known topics" if source == "point" else source
 
 
+def _read(estimator, X):
+    """`Reading` of documents, as ``transform`` reads them; None stands for those of training."""
+    if X is None:
+        return vocabulary_reading(estimator, estimator._documents(None, "X"))
+    return reading(estimator, X)
+
+
 def document_topics(estimator, X, n_draws, prob):
     """`DocumentTopics`; see `GaussianLDA.document_topics`."""
     check_integer("n_draws", n_draws, 2)
     check_prob(prob)
-    counts = estimator._documents(X, "X")
-    n_topics = len(estimator.components_)
+    documents = _read(estimator, X)
+    counts, n_topics = documents.counts, len(estimator.components_)
     check_memory(
         8.0 * n_draws * counts.shape[0] * n_topics,
         f"{n_draws} draws of the shares of {counts.shape[0]} documents",
         "Pass fewer documents, or a smaller n_draws.",
     )
-    reading = vocabulary_reading(estimator, counts)
-    draws = theta_draws(estimator, reading, n_draws)
-    fold = FoldIn(reading, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
+    draws = theta_draws(estimator, documents, n_draws)
+    fold = FoldIn(documents, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
     return DocumentTopics(
         topic_features(fold, False),
         hdi_interval(draws, prob=prob),
@@ -162,19 +168,20 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     k = len(estimator.components_)
     topics = range(k) if topic is None else [topic_index(estimator, topic)]
     X = None if X is None else materialise(X)
-    counts = estimator._documents(X, "X")
+    documents = _read(estimator, X)
+    counts = documents.counts
     kind = "counts" if X is None else input_kind(X)
     texts = texts_of(X, kind, texts, counts.shape[0], "documents")
     usable = np.asarray(counts.sum(axis=1)).ravel() > 0
     if not usable.any():
         raise ValueError("X has no document with a word of the vocabulary.")
     options = estimator.word_proba, estimator.n_jobs
-    fold = FoldIn(vocabulary_reading(estimator, counts), draws_of(estimator), *options)
+    fold = FoldIn(documents, draws_of(estimator), *options)
     mean = topic_features(fold, False)
     rows = largest(mean, topics, usable, n)
     flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
     some, place = np.unique(flat, return_inverse=True)
-    draws = theta_draws(estimator, vocabulary_reading(estimator, counts[some]), n_draws)
+    draws = theta_draws(estimator, replace(documents, counts=counts[some]), n_draws)
     draws = draws[:, place, groups]
     table = Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),

@@ -347,6 +347,13 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert np.isnan(nearer[2].prob_nearest).all() and not np.isnan(nearer[0].prob_nearest).any()
     shown = [f"{m:6.3f} " in repr(nearer[2]) for m in nearer[2].mean]
     np.testing.assert_array_equal(shown, ~nearer[2].few_pairs)
+    # contrasts of these, and what has no table
+    parts = [model.nearer("sea", [word], period=labels[2]).answer for word in alone]
+    assert model.contrast(*parts).verdict == "no data"
+    pairs = model.cooccurrence_proba([("gone", "sea"), ("sea", "sun")])
+    np.testing.assert_array_equal(pairs.few_pairs, [[False, False], [True, False], [True, False]])
+    if uncertainty == "documents":
+        np.testing.assert_array_equal(np.isnan(pairs.n_units), pairs.few_pairs)
     first, second = (model.similarity("sea", word) for word in alone)
     apart = model.contrast(first, second)
     # "gone" is used 30 times in the first period, and in no other

@@ -778,3 +778,18 @@ def test_dispersion(fitted):
     np.testing.assert_allclose(model.dispersion_, expected / total, rtol=1e-6)
     assert np.all(model.similarity(0, 1).n_units > 2)  # and it is kept after the first reading
     np.testing.assert_allclose(model.dispersion_, expected / total, rtol=1e-6)
+
+
+@pytest.mark.parametrize("words", [("w00", "w01"), ("w03", "w07"), ("w05", "w02")])
+def test_contrasts_of_answers_at_an_end_of_their_range(words, fitted):
+    """They vary as their parts do, and lie where these are: of first order they hardly vary."""
+    for ask in (
+        functools.partial(fitted.self_similarity, periods=[1902]),
+        functools.partial(fitted.drift, distance="cosine"),
+    ):
+        first, second = (ask(word) for word in words)
+        found = fitted.contrast(first, second)
+        np.testing.assert_allclose(found.mean, first.mean - second.mean, atol=1e-9)
+        # the words move by units of their own and some that they share
+        apart = np.hypot(first.sd, second.sd)
+        assert np.all(found.sd > 0.85 * apart) and np.all(found.sd < 1.3 * apart)

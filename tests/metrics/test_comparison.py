@@ -60,6 +60,15 @@ def test_verdicts_know_the_scale():
     assert "mean over 50 units" in repr(table) and "below 4" not in repr(table)
     with pytest.raises(ValueError, match="score_units of both"):
         compare_models({"a": units["a"], "near": result(near)})
+    # of as many units, and of as many snippets, that are others
+    for name in ("labels", "rows"):
+        with pytest.raises(ValueError, match="'b' and 'a' must be of the same observations"):
+            compare_models(
+                {
+                    one: Bunch(**units["a"], **{name: np.arange(50) + shift})
+                    for one, shift in (("a", 0), ("b", 1))
+                }
+            )
 
 
 def test_chains_that_have_not_mixed_are_marked():

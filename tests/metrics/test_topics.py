@@ -97,3 +97,11 @@ def test_refusals(counts):
         coherence([[0, 1]], counts, measure="umass")
     with pytest.raises(ValueError, match="n must be an integer >= 2"):
         coherence([[0, 1]], counts, n=1)
+
+
+def test_words_that_are_there_twice_count_once():
+    documents = ["cat dog", "dog cat hen", "tin iron", "iron tin zinc"]
+    once, twice, same = coherence(
+        [["cat", "hen", "tin"], ["cat", "cat", "hen", "tin", "hen"], ["cat", "cat"]], documents
+    )
+    assert once == twice and np.isnan(same)

@@ -173,6 +173,9 @@ def test_what_is_said_of_lengths_and_names(model):
     x = np.arange(60) % 2
     texts = texts_of(x, np.random.default_rng(1))
     table = model.effects(texts, x, word=["word", 1], axes={"ends": ("w01", GROUPS[1])})
+    twice = {"ends": (["w01", "w01"], [*GROUPS[1], GROUPS[1][0]])}
+    again = model.effects(texts, x, word=["word", 1], axes=twice)
+    np.testing.assert_array_equal(again.mean, table.mean)
     both = table.word
     assert both == ("word", str(model.words_[1]))
     assert f"vector of 'word' and {both[1]!r} together, 90" in table._title()

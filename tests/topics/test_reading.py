@@ -371,3 +371,19 @@ def test_representative_documents_refuse(model, data):
         model.representative_documents(texts="one text")
     with pytest.raises(ValueError, match="no document with a word"):
         model.representative_documents(data.counts * 0)
+
+
+def test_documents_are_read_as_transform_reads_them(data):
+    """With words that training had too few of, or not at all."""
+    words = [f"w{i}" for i in range(V)]
+    rows = data.counts.toarray().astype(int)
+    tokens = [[words[i] for i in np.repeat(np.arange(V), row)] for row in rows]
+    vectors = dict(zip(words, data.vectors, strict=True)) | {"new": data.vectors[0]}
+    model = GaussianLDA(K, embedding=vectors, draws=5, warmup=5, chains=1, min_count=1)
+    model.fit(tokens)
+    asked = [["new"] * 6, [*tokens[0], "new"]]
+    found = model.document_topics(asked, n_draws=20)
+    np.testing.assert_allclose(found.mean, model.transform(asked))
+    np.testing.assert_array_equal(found.draws, model.sample_transform(asked, 20))
+    best = model.representative_documents(asked, n=2)
+    assert sorted(best.index[:2]) == [0, 1]

@@ -7,7 +7,7 @@ from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
 from ...inference.threads import OneBlasThread
-from ..questions.kinds import Cosines, Probabilities, Question
+from ..questions.kinds import Cosines, Differences, Probabilities, Question
 from ..questions.operands import CELLS, of_places, summed, together, turned, values_at
 from ..questions.scales import PLAIN, PROBABILITY
 from .bends import bent, scale_near_end
@@ -97,9 +97,9 @@ def about(deviations, question, mean, prob, draws=None):
         As of `answer`.
     """
     change = change_of(deviations, question, draws)
+    mean = mean + change.shift
     if change.end is not None:
-        held = np.minimum if question.bends > 0 else np.maximum
-        mean = held(mean, change.end)
+        mean = _held(question, mean, change.end)
         total = spread_of(deviations, change).total
         scale = scale_near_end(question.scale(mean), mean, total, question.bends)
         centre = scale.forward(mean)
@@ -146,15 +146,49 @@ def change_of(deviations, question, draws=None):
     at = values_at(operands, deviations.vectors)
     pulls = question.gradient(at, draws)
     moved, n_units = _moved_operands(deviations, operands)
-    end = None
+    end, shift = None, 0.0
     if question.bends:
         pulls, end = _bent(deviations, question, at, moved, pulls)
+    elif isinstance(question, Differences):
+        pulls, shift = _of_both(deviations, question, at, moved, pulls, draws)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
         picked = moved[:, question.index[part]]
         shared[:, part] = np.einsum("mirk,irk->mi", picked, pulls[part])
     fewest = n_units[question.index].min(axis=1)
-    return Change(shared, _own(deviations, question, pulls), fewest, end)
+    return Change(shared, _own(deviations, question, pulls), fewest, end, shift)
+
+
+def _held(question, mean, end):
+    """Posterior means no further than they can be."""
+    return (np.minimum if question.bends > 0 else np.maximum)(mean, end)
+
+
+def _of_both(deviations, question, at, moved, pulls, draws):
+    """Gradients of differences that allow for second order where their parts do.
+
+    And what the means of these parts, which end where they can be, add to theirs.
+    """
+    cut, n = len(question.first.operands), len(question)
+    out, shift, column = pulls.copy(), np.zeros(n), 0
+    for i, (one, places) in enumerate(
+        zip((question.first, question.second), (slice(cut), slice(cut, None)), strict=True)
+    ):
+        part, sign = one.repeated(n), 1 - 2 * i
+        columns = slice(column, column := column + part.index.shape[1])
+        given = deviations, part, at[places], moved[:, places], sign * pulls[:, columns]
+        own = None if draws is None else draws[i]
+        if part.bends:
+            found, end = _bent(*given)
+            mean = part.at(at[places]) if own is None else part.value(own).mean(axis=0)
+            moves = _held(part, mean, end) - mean
+        elif isinstance(part, Differences):
+            found, moves = _of_both(*given, own)
+        else:
+            continue
+        out[:, columns] = sign * found
+        shift += sign * moves
+    return out, shift
 
 
 def _bent(deviations, question, at, moved, pulls):

@@ -226,12 +226,16 @@ class Change:
     end : ndarray of shape (*shape) or None
         What posterior means of cosines are at most, where second order tells (`bends`), and of one
         less these at least.
+    shift : ndarray of shape (*shape) or float
+        What is added to posterior means: of differences, what it does that those of the answers
+        which they are of end somewhere.
     """
 
     shared: np.ndarray
     own: list
     fewest: np.ndarray
     end: np.ndarray | None = None
+    shift: np.ndarray | float = 0.0
 
     def __neg__(self):
         return Change(-self.shared, [(s, w, -d) for s, w, d in self.own], self.fewest)

@@ -6,6 +6,8 @@ the posterior (`asking`), or by derivatives along deviations of vectors (`docume
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from scipy.special import expit
 
@@ -46,6 +48,14 @@ class Question:
 
     def __len__(self):
         return len(self.index)
+
+    def repeated(self, n):
+        """The question itself; if it has a single answer, ``n`` times."""
+        if len(self) == n:
+            return self
+        found = copy.copy(self)
+        found.index = np.broadcast_to(self.index, (n, self.index.shape[1]))
+        return found
 
     def of(self, picked, part):
         """Answers (..., n) of operands (..., n, r, K); ``part`` is a slice, of which answers."""
@@ -298,6 +308,11 @@ class Differences(Question):
     ----------
     first, second : Question
         One that has a single answer is held against all of the other.
+
+    Attributes
+    ----------
+    first, second
+        As given.
     """
 
     def __init__(self, first, second):
@@ -308,7 +323,7 @@ class Differences(Question):
             together(first.operands, second.operands),
             np.concatenate([index[0], index[1] + self._cut], axis=1),
         )
-        self._first, self._second = first, second
+        self.first, self.second = first, second
         self.invariant = first.invariant and second.invariant
         (low, high), (least, most) = first.ends, second.ends
         self.ends = low - most, high - least
@@ -319,20 +334,20 @@ class Differences(Question):
 
     def draws(self, vectors):
         """Draws of the operands of both questions, a pair."""
-        return self._first.draws(vectors), self._second.draws(vectors)
+        return self.first.draws(vectors), self.second.draws(vectors)
 
     def value(self, x):
         """Answers of draws of operands."""
-        return self._first.value(x[0]) - self._second.value(x[1])
+        return self.first.value(x[0]) - self.second.value(x[1])
 
     def at(self, x):
         """Answers of operands."""
-        return self._first.at(x[: self._cut]) - self._second.at(x[self._cut :])
+        return self.first.at(x[: self._cut]) - self.second.at(x[self._cut :])
 
     def gradient(self, x, draws=None):
         """Derivatives of answers by the operands that they take."""
         ends, given = (x[: self._cut], x[self._cut :]), (None, None) if draws is None else draws
-        asked = self._first, self._second
+        asked = self.first, self.second
         first, second = (q.gradient(*both) for q, *both in zip(asked, ends, given, strict=True))
         n = len(self)
         parts = first, -second
