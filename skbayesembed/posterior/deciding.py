@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.mixing import DRAWS_A_PIECE, FEW_DRAWS, RHAT_LIMIT, beyond, rhat_text
 from .cells import bounded
+from .posterior import ROWS
 from .summary import diagnostics, interval_errors
 
 # Solvers whose draws are independent of each other.
@@ -49,7 +50,7 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
         Whose draws the answers are of.
     draws : ndarray of shape (n_draws, ...)
         In the order of those of the posterior; where there are several of each, all first ones
-        before all second ones.
+        before all second ones. Or every draw of words that were kept by name, chain after chain.
     prob : float
         Of the intervals.
 
@@ -62,10 +63,17 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
     if n_chains is not None and len(draws) % n_chains:
         n_chains = 1
     of_one = posterior.n_draws * posterior.n_chains
-    if n_chains is not None and len(draws) > of_one and len(draws) % of_one == 0:
+    several = len(draws) > of_one and len(draws) % of_one == 0
+    if n_chains is not None and several and not _is_every_draw(posterior, len(draws)):
         # those of a draw one after the other, so that chains are chains
         draws = draws.reshape(-1, of_one, *draws.shape[1:]).swapaxes(0, 1).reshape(draws.shape)
     return interval_errors(draws, prob, n_chains)
+
+
+def _is_every_draw(posterior, n):
+    """Whether ``n`` draws are all that chains made, of words whose draws were kept by name."""
+    kept = (x for name, x in posterior.stats.items() if name.endswith(ROWS))
+    return any(int(np.prod(x.shape[:2])) == n for x in kept)
 
 
 def mixing_of(posterior: Any, draws: np.ndarray) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # What the names of rows that were recorded at every draw end in.
-_ROWS = "_rows"
+ROWS = "_rows"
 
 
 class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
@@ -440,7 +440,7 @@ class Posterior(SummaryMixin, StoringMixin, Mapping[str, np.ndarray]):
             name: self._moments_of(name) or self._moments_from_draws(name, covariance=False)
             for name in self
         }
-        stats = {name: x for name, x in self.stats.items() if not name.endswith(_ROWS)}
+        stats = {name: x for name, x in self.stats.items() if not name.endswith(ROWS)}
         found = type(self)(
             {name: draws[:, kept] for name, draws in self.items()} if n_draws else {},
             stats=stats,

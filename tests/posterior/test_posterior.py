@@ -15,6 +15,7 @@ from arviz_stats.base import array_stats
 
 from skbayesembed.common.estimator import spaced
 from skbayesembed.posterior import storing
+from skbayesembed.posterior.deciding import errors_of
 from skbayesembed.posterior.mixing import Draws
 from skbayesembed.posterior.posterior import Posterior, RunningMoments, hdi_interval
 from skbayesembed.posterior.summary import interval_errors
@@ -933,3 +934,18 @@ def test_errors_of_interval_ends_that_cannot_be_told():
     assert np.isnan(found[:2]).all() and np.all(found[2] > 0)
     assert np.isnan(interval_errors(x[:19], 0.9)).all()
     assert interval_errors(x[:, 2], 0.9).shape == (2,)
+
+
+def test_errors_of_every_draw_of_words_that_were_kept():
+    """They are those of chains in order, more than were recorded whole."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((4, 1000))
+    for t in range(1, 1000):
+        x[:, t] += 0.9 * x[:, t - 1]
+    rows = {"rho_rows": x[:, :, None, None]}
+    posterior = Posterior({"rho": np.zeros((4, 200, 1, 1))}, stats=rows, attrs={"solver": "gibbs"})
+    expected = interval_errors(x.ravel(), 0.9, 4)
+    np.testing.assert_array_equal(errors_of(posterior, x.ravel(), 0.9), expected)
+    # taken for five draws of each, they would be far smaller
+    others = Posterior({"rho": np.zeros((4, 200, 1, 1))}, attrs={"solver": "gibbs"})
+    assert np.all(errors_of(others, x.ravel(), 0.9) < 0.7 * expected)

@@ -576,3 +576,13 @@ def test_a_graph_tells_of_words_without_pairs():
     model = fast(prior=prior).fit([*TEXTS, *["lone"] * 6])
     found, other = model.similarity("lone", first), model.similarity("lone", second)
     assert found.mean > 0.9 and found.sd > 0 and other.sd > 0
+
+
+def test_answers_of_one_component_say_what_they_do_not_know():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 8
+    model = BayesianSGNS(1, solver="map", min_count=1, prior_precision=0.1, random_state=0)
+    model.fit(texts)
+    assert "with n_components=1 vectors have a sign" in repr(model.similarity("cat", "dog"))
+    assert "n_components=1" not in repr(model.cooccurrence_proba([("cat", "dog")]))
+    model = model.set_params(n_components=2).fit(texts)
+    assert "n_components=1" not in repr(model.similarity("cat", "dog"))

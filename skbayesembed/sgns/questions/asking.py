@@ -33,6 +33,11 @@ from .verdicts import few_pairs, sum_up
 _ZERO = 1e-6
 # Differences of answers that are smaller than this in every draw are none.
 _ROUNDING = 1e-12
+# Below answers about vectors of one component, whose sign no derivative tells of.
+_OF_ONE = (
+    "(with n_components=1 vectors have a sign and no direction, and intervals by units know "
+    "nothing of how sure that is: take 2 or more, or uncertainty='model')"
+)
 
 
 class Vectors:
@@ -184,6 +189,8 @@ def ask(
     asides = note_on_units(estimator, of.get("of_units"))
     if deviations is not None:
         asides += note_on_thinned(estimator.posterior_)
+        if deviations.vectors.shape[-1] == 1 and not question.invariant:
+            asides.append(_OF_ONE)
     about = About(title, axes or {}, prob, source, asides=asides, lent=lent, asked=asked or {},
                   whole=whole, **of)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
