@@ -29,7 +29,9 @@ def sampled_features(estimator, counts, centres, n_draws):
     Returns
     -------
     ndarray of shape (n_draws, n_documents, n_components)
-        A draw has one trajectory of every word, for documents of all times.
+        A draw has one trajectory of every word, for documents of all periods. What the prior adds
+        at a time between or outside of these is the same for all documents of that time, and
+        independent of what it adds at others: differences of two such times are too uncertain.
     """
     k = estimator.rho_.shape[-1]
     check_room(n_draws, counts.shape[0], k)

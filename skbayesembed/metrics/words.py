@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 
 from ..common.checks import check_list, check_prob
 from ..posterior.results import About, Result, titled
+from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from .checks import check_numbers
 
@@ -119,7 +120,8 @@ def word_similarity(
     Notes
     -----
     The interval covers only the uncertainty of the vectors: how the correlation varies over the
-    posterior. It does not include that the pairs are only a sample of all pairs.
+    posterior. It does not include that the pairs are only a sample of all pairs, nor, whatever the
+    estimator's ``uncertainty``, that documents are a sample of all documents (``source``).
 
     Examples
     --------
@@ -147,7 +149,8 @@ def word_similarity(
     first, second = ([index[pair[side]] for pair in known] for side in (0, 1))
     cosines = np.array([_row_cosines(v[first], v[second]) for v in draws])
     scores = scores[covered]
-    out = Result(about=About("Spearman correlation with scores", prob=prob))
+    known_by = source_of(vectors) if hasattr(vectors, "posterior_") else None
+    out = Result(about=About("Spearman correlation with scores", prob=prob, source=known_by))
     out.update(
         correlation=float(_spearman(cosines.mean(axis=0), scores)),
         n_covered=int(covered.sum()),
