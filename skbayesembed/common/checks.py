@@ -262,7 +262,7 @@ def as_floats(values: Any) -> np.ndarray:
     """
     try:
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
-            values = values.astype(np.float64).filled(np.nan)
+            values = np.where(np.ma.getmaskarray(values), np.nan, values.data)
         found = np.asarray(values)
         if found.dtype == object:
             missing = np.array([type(x).__name__ == "NAType" for x in found.flat], dtype=bool)

@@ -106,3 +106,11 @@ def test_labels_that_are_missing_are_no_units(units):
 
 def test_labels_that_only_look_missing():
     assert check_units(["nan", "None", "Bob"], 3).tolist() == ["nan", "None", "Bob"]
+
+
+def test_weights_behind_a_mask_are_missing():
+    weights = np.ma.array([1.0, 99.0, 2.0], mask=[0, 1, 0])
+    with pytest.raises(ValueError, match="sample_weight must be finite"):
+        check_weights(weights, 3)
+    weights.mask = False
+    np.testing.assert_array_equal(check_weights(weights, 3), [1.0, 99.0, 2.0])
