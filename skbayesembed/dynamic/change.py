@@ -307,7 +307,13 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     if threshold is None and distance == "euclidean":
         threshold = prior_distance(estimator, at)
     elif threshold is None:
-        means = [distances_of(distance, *targets(*b).swapaxes(0, 1)).mean(axis=0) for b in blocks]
+        # those of the rows; by units second order has a part in them
+        means = [
+            summary(index[mine], targets(index, mine)).mean
+            if deviations is not None
+            else distances_of(distance, *targets(index, mine).swapaxes(0, 1)).mean(axis=0)
+            for index, mine in blocks
+        ]
         threshold = float(np.median(np.concatenate(means)))
     parts = []
     for index, mine in blocks:

@@ -793,3 +793,9 @@ def test_contrasts_of_answers_at_an_end_of_their_range(words, fitted):
         # the words move by units of their own and some that they share
         apart = np.hypot(first.sd, second.sd)
         assert np.all(found.sd > 0.85 * apart) and np.all(found.sd < 1.3 * apart)
+
+
+def test_the_default_threshold_is_that_of_the_rows(fitted):
+    """Half of the words have changed more than it, also where second order moves means."""
+    table = fitted.most_changed(10**6, distance="cosine", min_pairs=0)
+    assert table.threshold == pytest.approx(np.median(table.mean))
