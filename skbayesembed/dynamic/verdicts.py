@@ -29,6 +29,8 @@ _BELOW_ONE = (
 )
 # Periods that texts on several name, and words that one on the most changed has.
 _NAMED, _FIRST = 5, 3
+# Distances from here on are told with two decimals.
+_SMALL = 0.095
 # Below a table with a threshold.
 NEED_NONE = (
     "(the verdict depends on the threshold; self_similarity, and similarity_change with another "
@@ -175,11 +177,16 @@ def sentence_on_drift(found, kind, word, periods, learned):
     text += estimate(found, found.source, found.prob)
     parts = [f"{text}{_told(found, _OF_DRIFT)}"]
     if "threshold" in found:
-        threshold = f"The threshold is {found.threshold:.2f}"
+        threshold = f"The threshold is {_told_size(found.threshold)}"
         parts.append(f"{threshold}{_OF_THE_PRIOR if learned else ''}")
     if np.isfinite(found.typical):
-        parts.append(f"The mean vector of the median word moved by {found.typical:.2f}")
+        parts.append(f"The mean vector of the median word moved by {_told_size(found.typical)}")
     return _ended(parts, found, periods)
+
+
+def _told_size(x):
+    """A distance with two decimals, or with two digits where these would not tell it."""
+    return f"{x:.2f}" if x >= _SMALL else f"{x:.2g}"
 
 
 def picked_note(table):
@@ -216,7 +223,7 @@ def _expected(table):
 def sentence_on_changes(table):
     """What `most_changed` found, to be copied: the first words, and how many are expected."""
     n, (start, end) = len(table.words), table.periods
-    far = f"by more than {table.threshold:.2f} ({called(table.distance)} distance)"
+    far = f"by more than {_told_size(table.threshold)} ({called(table.distance)} distance)"
     if n == 0:
         return f"No word has enough text in {start} and {end} to say whether it moved {far}."
     point = table.source == "point"

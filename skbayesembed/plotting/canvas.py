@@ -11,6 +11,7 @@ import numpy as np
 from ..common.checks import check_list, listed
 from ..posterior.naming import place_of
 from ..posterior.results import Result
+from ..posterior.sources import interval_label
 from .labels import keep_inside
 
 # Of a figure made here: the width of a column in inches, sizes of text in points.
@@ -211,6 +212,22 @@ def of_all(answers: Mapping[str, Any]) -> tuple[float, str | None]:
             )
     alike = all(answer.source == source for answer in answers.values())
     return prob, source if alike else None
+
+
+def label_of_all(answers: Mapping[str, Any], what: str = "interval") -> str:
+    """How a figure calls the intervals of several answers; each kind of them, where there are more.
+
+    As `interval_label`. Points beside intervals have none.
+    """
+    prob, source = of_all(answers)
+    kinds = [
+        interval_label(prob, answer.source, what, answer)
+        for answer in answers.values()
+        if answer.source != "point"
+    ]
+    if len(set(kinds)) > 1:
+        return "; ".join(dict.fromkeys(kinds))
+    return interval_label(prob, source, what, next(iter(answers.values())))
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sentences import together
-from ..posterior.sources import interval_label, where_few
+from ..posterior.sources import where_few
 from ..sgns.questions.verdicts import few_pairs
-from .canvas import Display, can, curves, labelled, legend_above, of_all
+from .canvas import Display, can, curves, label_of_all, labelled, legend_above
 from .labels import called, label_times, wrapped
 from .marks import band, reference
 
@@ -229,7 +229,7 @@ class DriftDisplay(Display):
         'cosine'
         """
         differences = self._are_differences()
-        prob, source = of_all(self.answers)
+        band_label = label_of_all(self.answers, "band")
         labels = [wrapped(str(label), _LETTERS) for label in self.answers]
         lines = sum(1 + label.count("\n") for label in labels)
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
@@ -254,5 +254,5 @@ class DriftDisplay(Display):
         if differences:
             reference(axes, 0.0, axis="y")
         label_times(axes, found.times, found.axes["period"])
-        legend_above(axes, interval_label(prob, source, "band", found), marks)
+        legend_above(axes, band_label, marks)
         return self._close()

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..common.checks import check_list, listed
+from ..common.checks import check_list, is_whole, listed
 from ..posterior.naming import joint
 from ..posterior.sources import interval_label, units_called
-from ..senses.prevalences import Prevalences
+from ..senses.prevalences import Prevalences, whose
 from .canvas import SHORT, Display, can, curves, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
 from .marks import band
@@ -246,13 +246,16 @@ class PrevalenceDisplay(Display):
             )
         chosen, rows = self._chosen(genres), _rows_of(found)
         names = [wrapped(name, _WRAPPED) for name in self._names()]
-        shown = numbers_of(senses, len(rows), "sense", self._known())
+        shown = self._shown(senses, rows)
         kinds = list(islice(curves(), max(map(max, rows)) + 1))
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]
         times = {k: self._times(i, len(shown)) for i, k in enumerate(shown)}
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
         kind = "band" if len(found.times) > 1 else "interval"
-        title = wrapped(interval_label(found.prob, found.source, kind, found), _TITLE)
+        title = interval_label(found.prob, found.source, kind, found)
+        if found.units is not None:
+            title = f"{whose(found.units, found.units_name)}, {title}"
+        title = wrapped(title, _TITLE)
         lines = sum(1 + names[k].count("\n") for k in shown) + 2 * outside + title.count("\n")
         height = _PANEL * len(chosen) + _LINE * lines + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
@@ -276,6 +279,23 @@ class PrevalenceDisplay(Display):
         n_columns = self._columns(panels[0], [names[k] for k in shown], keys)
         legend_above(panels[0], title, marks, n_columns)
         return self._close()
+
+    def _shown(self, senses, rows):
+        """Which lines of the table are drawn: those of these senses, by number or name."""
+        if senses is None or self.result.rows is None:
+            return numbers_of(senses, len(rows), "sense", self._known())
+        # a table of some senses has them in its own order
+        several, names, found = listed(senses), self._known().tolist(), []
+        for one in [senses] if several is None else several:
+            if is_whole(one) and [one] in rows:
+                found.append(rows.index([one]))
+            elif one in names:
+                found.append(names.index(one))
+            else:
+                raise ValueError(
+                    f"senses must be of those in the table, which has {names or rows}, got {one!r}."
+                )
+        return found
 
     def _times(self, place, n):
         """Where the points of a sense are; beside each other where there is one period."""

@@ -10,8 +10,9 @@ import numpy as np
 from ..common.checks import check_choice, check_prob
 from ..posterior.deciding import SIGNED
 from ..posterior.sentences import together
-from ..posterior.sources import interval_label
-from .canvas import COLORS, Display, can, labelled, of_all
+from ..posterior.sources import TOO_LITTLE
+from ..sgns.questions.verdicts import few_pairs
+from .canvas import COLORS, Display, can, label_of_all, labelled, of_all
 from .labels import called
 from .marks import AROUND, ROW, density, forest, reference, row_ends
 
@@ -145,8 +146,8 @@ class SimilarityDisplay(Display):
             The answers, by label, or labelled by what was asked.
         kind : {"density", "interval"}, default="density"
         quantity : str, optional
-            Label of the horizontal axis; by default ``"cosine"``, or the difference that was asked
-            for.
+            Label of the horizontal axis; by default ``"cosine"`` of similarities, what a difference
+            is of, or the title that all answers share.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -202,8 +203,8 @@ class SimilarityDisplay(Display):
         check_choice("kind", kind, ("density", "interval"))
         found = [_single(label, answer) for label, answer in self.answers.items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
-        prob, source = of_all(self.answers)
-        one = next(iter(self.answers.values()))
+        _, source = of_all(self.answers)
+        few = np.array([np.any(few_pairs(answer)) for answer in self.answers.values()])
         if source is None:
             # a point estimate beside intervals has none
             points = [answer.source == "point" for answer in self.answers.values()]
@@ -211,11 +212,13 @@ class SimilarityDisplay(Display):
         dense = kind == "density" and source != "point"
         tall = max(_TALL if dense else 1.0, row_ends(self.answers)[1].max())
         (axes,) = self._open(ax, ROW * tall * len(mean) + AROUND)
-        made = forest(axes, list(self.answers), mean, interval, source=source)
+        made = forest(axes, list(self.answers), mean, interval, source=source, few=few)
         self.points_, self.intervals_ = made
         self.densities_ = []
         if dense:
-            drawn = [density(axes, row, d, color=COLORS[0]) for row, (*_, d) in enumerate(found)]
+            # what the prior infers from elsewhere is no density of the data
+            rows = [(row, d) for row, (*_, d) in enumerate(found) if not few[row]]
+            drawn = [density(axes, row, d, color=COLORS[0]) for row, d in rows]
             self.densities_ = [d for d in drawn if d is not None]
             axes.set_ylim(len(mean) - 0.7, -1.0)
         # what ends at a bound, as at a cosine of 1, is seen to end there
@@ -223,15 +226,24 @@ class SimilarityDisplay(Display):
         low, high = axes.get_xlim()
         if low < 0.0 < high:
             reference(axes, 0.0)
-        axes.set_xlabel(f"{self.quantity}\n{interval_label(prob, source, found=one)}")
+        label = f"{self.quantity}\n{label_of_all(self.answers)}"
+        if few.any():
+            label += f"\nhollow: {TOO_LITTLE}, inferred from others"
+        axes.set_xlabel(label)
         return self._close()
 
 
 def _quantity_of(answers):
-    if any(set(SIGNED).isdisjoint(answer) for answer in answers):
+    answers = list(answers)
+    titles = [str(getattr(answer, "title", "")) for answer in answers]
+    differ = [not set(SIGNED).isdisjoint(answer) for answer in answers]
+    similar = ["similarity" in title for title in titles]
+    if all(differ):
+        return "difference of cosines" if all(similar) else "difference"
+    if not any(differ) and all(similar):
         return "cosine"
-    alike = all("similarity" in str(getattr(answer, "title", "")) for answer in answers)
-    return "difference of cosines" if alike else "difference"
+    # one name for what all are, where they have it
+    return titles[0] if len(set(titles)) == 1 and titles[0] else "answer"
 
 
 def _single(label, answer):

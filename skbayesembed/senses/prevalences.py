@@ -176,7 +176,7 @@ class Prevalences(Table):
     def _sentence(self, k, g, t):
         found = {"mean": self.mean[k, g, t], "interval": self.interval[k, g, t]}
         genre = "" if len(self.genres) == 1 else f" in {self.genres[g]}"
-        of = "" if self.units is None else f" ({_whose(self.units, self.units_name)})"
+        of = "" if self.units is None else f" ({whose(self.units, self.units_name)})"
         units = None if self.n_units is None else self.n_units[g, t]
         mostly = f", which rests mostly on {rests_on(len(self.periods))}" if self.few[g, t] else ""
         name = together(self.names, "sense", [k] if self.rows is None else self.rows[k])
@@ -188,7 +188,7 @@ class Prevalences(Table):
         return ended(text, self.source, found=self)
 
     def _title(self):
-        of = "" if self.units is None else f", {_whose(self.units, self.units_name)}"
+        of = "" if self.units is None else f", {whose(self.units, self.units_name)}"
         return f"prevalence of senses{of}, {100 * self.prob:g} % intervals"
 
     def _columns(self):
@@ -363,10 +363,10 @@ def of_units(estimator, units):
     """What units a prevalence is of, where it is not the mean over all: behind a name."""
     if units == "all" or estimator.units_ is None:
         return ""
-    return f" {_whose(units, name_of_units(estimator))}"
+    return f" {whose(units, name_of_units(estimator))}"
 
 
-def _whose(units, name):
+def whose(units, name):
     """What units a prevalence is of, called by their name where it is a word for them."""
     return _OF_WORKS[units].format(several=units_called(name), one=one_unit_called(name))
 
