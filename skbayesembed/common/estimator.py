@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import Any, TypeVar, cast
@@ -22,6 +22,7 @@ from ..io.models import SaveMixin
 from ..posterior.report import Report, report_of
 from .checks import check_integer
 from .memory import check_memory
+from .warnings import warn_user
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 # What modules of this package are called.
@@ -168,10 +169,82 @@ class FittedMixin(SaveMixin):
         """
         stream = self.__dict__.get("_stream")
         if stream is None:
-            stream = begin()
-        stream.learn(self, *batch)
+            with _all_or_nothing(self):
+                stream = begin()
+                stream.learn(self, *batch)
+        else:
+            check_fixed(self, stream.fixed)
+            before = _batches_of(stream)
+            try:
+                stream.learn(self, *batch)
+            except BaseException:
+                self._tell_of_part(stream, before)
+                raise
         self._stream, self._fitted = stream, None
         return self
+
+    def _tell_of_part(self, stream, before):
+        """Warn of minibatches that a call has taken in which did not come to its end."""
+        n = _batches_of(stream) - before
+        if n:
+            # what is read from here on is of all that was taken in
+            self._fitted = None
+            warn_user(
+                f"partial_fit did not come to its end, and has taken in {n} minibatch"
+                f"{'es' * (n > 1)} of X, the first ones, of batch_size={self.batch_size} documents "  # type: ignore[attr-defined]
+                "each. Documents that are passed again count twice: go on behind them.",
+                UserWarning,
+            )
+
+
+def _batches_of(stream):
+    """Minibatches that a stream has taken in; none of one that takes in whole calls or nothing."""
+    return getattr(getattr(stream, "online", None), "n_batches", 0)
+
+
+@contextlib.contextmanager
+def _all_or_nothing(estimator):
+    """Context after which, if it fails, the estimator is as it was before."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def all_or_nothing(method: _Method) -> _Method:
+    """Make a method of an estimator one that, if it fails, leaves it as it was.
+
+    A fit notes what it reads on the way, as the names of columns, which would else stand beside
+    the posterior of the fit before.
+    """
+
+    @wraps(method)
+    def whole(estimator, *args, **kwargs):
+        with _all_or_nothing(estimator):
+            return method(estimator, *args, **kwargs)
+
+    return cast(_Method, whole)
+
+
+def fixed_of(estimator: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Parameters that what ``partial_fit`` has learned belongs to."""
+    return {name: getattr(estimator, name) for name in names}
+
+
+def check_fixed(estimator: Any, fixed: Mapping[str, Any]) -> None:
+    """Raise a ValueError where one of these parameters is another by now."""
+    for name, value in fixed.items():
+        now = getattr(estimator, name)
+        same = now is value or (
+            np.array_equal(now, value) if isinstance(value, np.ndarray | list) else now == value
+        )
+        if not same:
+            raise ValueError(
+                f"{name} must stay {value!r}, which partial_fit has begun with, got {now!r}."
+            )
 
 
 class _Shown:

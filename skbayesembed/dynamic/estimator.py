@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from .. import cost, spine
 from ..common.compiling import told_of_compiling
-from ..common.estimator import Learned
+from ..common.estimator import Learned, all_or_nothing
 from ..corpus.units import name_of
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion, warn_of_few_units
@@ -357,6 +357,7 @@ class DynamicSGNS(
         self.verbose = verbose
 
     @told_of_compiling
+    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from .. import spine
-from ..common.estimator import FittedMixin, online
+from ..common.estimator import FittedMixin, fixed_of, online
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
@@ -50,7 +50,7 @@ class Stream:
         self._draw_seed, self.reading_seed = seeds["solve"], seeds["reading"]
         self._rng = np.random.default_rng(seeds["counts"])
         self._kind, self._n_learned = None, 0
-        self._fixed = {name: getattr(estimator, name) for name in _FIXED}
+        self.fixed = fixed_of(estimator, _FIXED)
         nothing = np.zeros((0, 0))
         self.known = inputs.Known(np.array([], dtype=str), None, None, nothing, np.zeros(0))
         self._filtering = begin(estimator, 0, np.random.default_rng(seeds["static"]))
@@ -96,12 +96,6 @@ class Stream:
                 f"X must be {self._kind} in every call of partial_fit, as in the first, got "
                 f"{_kind_of_stream(kind)}."
             )
-        for name, value in self._fixed.items():
-            if getattr(estimator, name) != value:
-                raise ValueError(
-                    f"{name} must stay {value!r}, which partial_fit has begun with, got "
-                    f"{getattr(estimator, name)!r}."
-                )
 
     def _check_later(self, periods, index):
         if index.min() < self._n_learned:

@@ -63,7 +63,7 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
     if n_chains is not None and len(draws) % n_chains:
         n_chains = 1
     of_one = posterior.n_draws * posterior.n_chains
-    several = len(draws) > of_one and len(draws) % of_one == 0
+    several = 0 < of_one < len(draws) and len(draws) % of_one == 0
     if n_chains is not None and several and not _is_every_draw(posterior, len(draws)):
         # those of a draw one after the other, so that chains are chains
         draws = draws.reshape(-1, of_one, *draws.shape[1:]).swapaxes(0, 1).reshape(draws.shape)

@@ -16,6 +16,7 @@ from ..common.estimator import (
     DocumentTransformerMixin,
     FittedMixin,
     Learned,
+    all_or_nothing,
 )
 from ..corpus.units import name_of
 from ..cost import Cost
@@ -376,6 +377,7 @@ class DiSCSenseModel(
         self.verbose = verbose
 
     @told_of_compiling
+    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from .. import cost, spine
 from ..common.compiling import told_of_compiling
-from ..common.estimator import Learned
+from ..common.estimator import Learned, all_or_nothing
 from ..corpus.units import name_of
 from ..cost import Cost
 from . import inputs
@@ -384,6 +384,7 @@ class BayesianSGNS(
         self.verbose = verbose
 
     @told_of_compiling
+    @all_or_nothing
     def fit(
         self,
         X: Any,

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .. import spine
-from ..common.estimator import FittedMixin, online
+from ..common.estimator import FittedMixin, fixed_of, online
 from ..common.random import named_seeds
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
@@ -23,6 +23,9 @@ from .priors import build_prior
 from .shards import PairShard
 from .solvers import ROOM
 from .vi.solver import online_result, start_online
+
+# What was learned so far belongs to.
+_FIXED = ("n_components", "prior", "prior_precision", "negative", "ns_exponent")
 
 
 class Stream:
@@ -40,6 +43,7 @@ class Stream:
     _laid = None
 
     def __init__(self, estimator, X, vocabulary):
+        self.fixed = fixed_of(estimator, _FIXED)
         seeds = named_seeds(estimator.random_state, ("learn", "data", "draw"))
         self.rng, self.draw_seed = np.random.default_rng(seeds["data"]), seeds["draw"]
         self.training = _first_words(estimator, X, vocabulary)
@@ -165,7 +169,14 @@ class StreamingMixin(FittedMixin):
             If the solver is not ``"vi"``.
         ValueError
             If X is of another kind than the first batch, has other windows than the shards before
-            it, or is a PairShard where ``subsample`` is set.
+            it, or is a PairShard where ``subsample`` is set; if a parameter that what was learned
+            belongs to (``prior_precision``, say) is another by now.
+
+        Warns
+        -----
+        UserWarning
+            If a call is interrupted: how many minibatches it has taken in. A first call that fails
+            leaves the estimator as it was.
 
         Notes
         -----

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import cost, spine
 from ..common.checks import check_choice
 from ..common.compiling import told_of_compiling
-from ..common.estimator import DocumentFeaturesMixin, check_room
+from ..common.estimator import DocumentFeaturesMixin, all_or_nothing, check_room
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
 from ..cost import Cost
@@ -374,6 +374,7 @@ class GaussianLDA(
         self.verbose = verbose
 
     @told_of_compiling
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model: learn the posterior from documents.
 

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from .. import spine
 from ..common.checks import check_integer
-from ..common.estimator import FittedMixin, Learned, online
+from ..common.estimator import FittedMixin, Learned, fixed_of, online
 from ..common.random import named_seeds
 from ..corpus.kinds import materialise
 from ..corpus.known import known_counts
@@ -30,6 +30,9 @@ from .vi.online import batches, take
 from .vi.solver import learner, of_factors
 from .words import mean_word_proba
 
+# What was learned so far belongs to.
+_FIXED = ("n_components", "word_model", "likelihood_power", "doc_topic_prior")
+
 
 class Stream:
     """What ``partial_fit`` has learned from the batches seen so far.
@@ -45,6 +48,7 @@ class Stream:
     """
 
     def __init__(self, estimator, X, vocabulary, total_samples):
+        self.fixed = fixed_of(estimator, _FIXED)
         seeds = named_seeds(estimator.random_state, ("start", "draws", "reading"))
         training = inputs.training_data(estimator, X, vocabulary, stream=True)
         self.settings = spine.plan(estimator, ROOM, training)
@@ -147,8 +151,15 @@ class TopicStreamingMixin(FittedMixin):
         AttributeError
             If the solver is not ``"vi"``.
         ValueError
-            If X is of another kind than the first batch, or with ``likelihood_power="auto"``, for
-            which ``fit`` needs held-out documents.
+            If X is of another kind than the first batch, with ``likelihood_power="auto"``, for
+            which ``fit`` needs held-out documents, or if a parameter that what was learned belongs
+            to (``doc_topic_prior``, say) is another by now.
+
+        Warns
+        -----
+        UserWarning
+            If a call is interrupted: how many minibatches it has taken in. A first call that fails
+            leaves the estimator as it was.
 
         Notes
         -----

@@ -174,3 +174,66 @@ def test_nothing_is_fitted_before(texts):
         model.transform(texts[:2])
     fitted = make().fit(texts[:40])
     assert not hasattr(clone(fitted), "posterior_")
+
+
+def interrupted_at(monkeypatch, n):
+    """The minibatch at which Ctrl-C is pressed, the first time."""
+    learn, calls = OnlineVI.learn, []
+
+    def counted(self, *given):
+        calls.append(None)
+        if len(calls) == n:
+            raise KeyboardInterrupt
+        return learn(self, *given)
+
+    monkeypatch.setattr(OnlineVI, "learn", counted)
+
+
+def test_a_first_call_that_fails_leaves_the_fit_before(monkeypatch):
+    model = BayesianSGNS(2, solver="vi", min_count=1, batch_size=5, random_state=0)
+    model.fit(["the cat sat on the mat", "the dog sat on the rug"] * 10)
+    words, rho = model.words_.tolist(), model.rho_.copy()
+    interrupted_at(monkeypatch, 2)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(["a yak and a gnu", "an emu and a kea"] * 10)
+    assert model.words_.tolist() == words and list(model.vocabulary_) == words
+    np.testing.assert_array_equal(model.rho_, rho)
+
+
+def test_a_later_call_that_fails_says_what_it_has_taken_in(monkeypatch):
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="vi", min_count=1, batch_size=5, random_state=0)
+    model.partial_fit(texts)
+    interrupted_at(monkeypatch, 3)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        pytest.warns(UserWarning, match="taken in 2 minibatches of X, the first ones.*count twice"),
+    ):
+        model.partial_fit(texts)
+    again = BayesianSGNS(2, solver="vi", min_count=1, batch_size=5, random_state=0)
+    again.partial_fit(texts).partial_fit(texts[:10])
+    np.testing.assert_allclose(model.rho_, again.rho_)
+
+
+@pytest.mark.parametrize("change", [{"prior_precision": 20.0}, {"negative": 3}])
+def test_what_was_learned_belongs_to_parameters(change):
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).partial_fit(texts)
+    name = next(iter(change))
+    with pytest.raises(ValueError, match=f"{name} must stay .*, which partial_fit has begun with"):
+        model.set_params(**change).partial_fit(texts)
+
+
+def test_a_fit_that_fails_leaves_the_one_before():
+    """Columns that it has read would stand beside the words of the other."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    counts = pandas.DataFrame(rng.poisson(1.0, (30, 4)), columns=list("abcd"))
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=0.1, random_state=0)
+    expected = model.fit(counts).transform(counts)
+    other = counts[list("dcba")].rename(columns={"a": "e"})
+    with pytest.raises(ValueError):
+        model.set_params(min_count=10**6).fit(other)
+    np.testing.assert_array_equal(model.transform(counts), expected)
+    with pytest.raises(ValueError):
+        model.transform(other)

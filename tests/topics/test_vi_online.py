@@ -229,3 +229,18 @@ def test_interruption_keeps_what_was_learned():
     online.after = 0
     with pytest.raises(KeyboardInterrupt):
         learn_passes(online, docs, **arguments)
+
+
+def test_batches_without_words_are_no_evidence():
+    """However documents without tokens are cut into batches, topics are known as well."""
+    docs, _, _ = planted()
+    online = online_of(docs, known=False)
+    online.learn(docs, serial)
+    before = online.result().niw
+    rows = np.flatnonzero(np.diff(docs.indptr) == 0)
+    for _ in range(20):
+        online.learn(take(docs, rows), serial)
+    assert online.n_documents == docs.n_documents + 20 * rows.size
+    after = online.result().niw
+    for name in ("mean", "kappa", "nu", "scale"):
+        np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-10)

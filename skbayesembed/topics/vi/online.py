@@ -72,6 +72,8 @@ class OnlineLearner:
         self.learning_offset, self.learning_decay = learning_offset, learning_decay
         self._n_documents, self._totals = n_documents, totals
         self.n_batches, self.n_seen, self.start_weight = 0, 0, 1.0
+        # documents of batches that were a step
+        self.n_learned = 0
         self.seen = np.zeros(len(vectors))
         self._counts = None
 
@@ -106,7 +108,7 @@ class OnlineLearner:
             self._start_counts = self._start(documents, run)
             self._counts, self._scale = self._start_counts.copy(), 1.0
             self._log_theta, self._log_theta_weight = np.zeros(self.n_components), 0.0
-        self.n_batches += 1
+        self.n_batches, self.n_learned = self.n_batches + 1, self.n_learned + documents.n_documents
         rho = min(1.0, (self.learning_offset + self.n_batches) ** -self.learning_decay)
         used, words = np.unique(documents.words, return_inverse=True)
         part = Documents(
@@ -226,7 +228,11 @@ class OnlineTopics(OnlineLearner):
         self._sums = (1 - rho) * self._sums + share * read.sums(counts, run)
 
     def _factors(self, sums):
-        return posterior(self.prior, self.n_documents * sums, self.power, self.prior.mean)
+        # averages are over documents of batches with tokens, which not all are of
+        n = self.n_documents
+        if self.n_learned:
+            n = n * self.n_learned / self.n_seen
+        return posterior(self.prior, n * sums, self.power, self.prior.mean)
 
 
 def spread_counts(counts, n, rng):
