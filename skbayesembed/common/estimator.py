@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..io.models import SaveMixin
-from ..posterior.report import Report, report_of
+from ..posterior.report import Report, report_of, settings_of
 from .checks import check_integer
 from .memory import check_memory
 from .warnings import warn_user
@@ -142,6 +142,7 @@ class FittedMixin(SaveMixin):
     def _set_fitted(self, found):
         """Keep what a fit leaves, a `spine.Fitted`, as learned attributes."""
         posterior = found.posterior
+        posterior.attrs |= settings_of(self)
         approximation = posterior.approximation
         known = {"posterior_": posterior, "n_iter_": found.n_iter}
         known["solver_"] = posterior.attrs["solver"]

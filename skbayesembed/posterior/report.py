@@ -106,8 +106,9 @@ def report_of(estimator: Any) -> Report:
         "skbayesembed": attrs.get("version", NOT_KNOWN),
         "other versions": f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
-        "random state": repr(estimator.random_state),
-        "settings besides defaults": _settings(estimator),
+        # those of the fit: parameters may have been set since
+        "random state": attrs.get("random_state", NOT_KNOWN),
+        "settings besides defaults": attrs.get("settings", NOT_KNOWN),
         "solver": attrs["solver"],
         "why this solver": attrs.get("solver_reason") or _how(estimator, "solver"),
         **_sizes(estimator, attrs),
@@ -119,6 +120,11 @@ def report_of(estimator: Any) -> Report:
         "warnings of the fit": attrs.get("warnings", NOT_KNOWN) or "none",
     }
     return Report(list(rows), [str(value) for value in rows.values()])
+
+
+def settings_of(estimator: Any) -> dict[str, str]:
+    """Parameters that are not their defaults, and the seed, as entries of ``attrs``."""
+    return {"settings": _settings(estimator), "random_state": repr(estimator.random_state)}
 
 
 def _settings(estimator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, load
 from skbayesembed.corpus.embedding import described
 from skbayesembed.io import WordVectors
 from skbayesembed.posterior.report import _brief
@@ -67,3 +67,18 @@ def test_embeddings_in_words(vectors, tmp_path):
     expected = ["WordVectors of 2 words", "array of 3 vectors", "the file vectors.txt"]
     assert [described(one) for one in given] == expected
     assert described(drifting.vectors_at(1901)) == "PeriodVectors of 8 words in 1901"
+
+
+def test_settings_are_those_of_the_fit(tmp_path):
+    """Whatever parameters have been set since, also by loading."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    options = {"solver": "map", "min_count": 1, "prior_precision": 0.1, "window": 3}
+    model = BayesianSGNS(2, **options, random_state=7).fit(texts)
+    before = str(model.report())
+    assert "window=3" in before and "random state" in before
+    model.save(tmp_path / "model")
+    for changed in (
+        model.set_params(window=9, random_state=1),
+        load(tmp_path / "model", window=9, random_state=1),
+    ):
+        assert str(changed.report()) == before
