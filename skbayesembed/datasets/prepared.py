@@ -176,6 +176,6 @@ def _told_apart(lemmas):
 
 
 def _names(numbers, names):
-    """Names in the order of their numbers."""
+    """Names by their numbers; a number that does not occur is called by itself."""
     known = {int(k): name for k, name in zip(numbers, names, strict=True) if k}
-    return [known[k] for k in sorted(known)]
+    return [known.get(k, str(k)) for k in range(max(known, default=-1) + 1)]

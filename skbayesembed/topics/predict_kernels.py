@@ -29,7 +29,7 @@ def fold_in(documents, weights, alpha, start, first, last, max_iter, tol, work, 
         Likelihood of each word under the topics, up to a factor for each word.
     alpha : ndarray of shape (K,)
     start : ndarray of shape (n_documents, K)
-        n that the first r are made from.
+        n that the first r are made from, in documents of more than one token.
     first, last : int
     max_iter : int
     tol : float
@@ -49,15 +49,18 @@ def fold_in(documents, weights, alpha, start, first, last, max_iter, tol, work, 
         new = spread[e]  # room, until it is filled
         here, size = indptr[d], indptr[d + 1] - indptr[d]
         length = 0.0
+        for i in range(size):
+            length += counts[here + i]
+        # of one token the start would be the token's own topics
+        others = 1.0 if length > 1.0 else 0.0
         for k in range(k_all):
             # the prior keeps levels above the rounding of differences
             level[k] = max(alpha[k], 1e-9)
         for i in range(size):
             c, w = counts[here + i], words[here + i]
-            length += c
             total = 0.0
             for k in range(k_all):
-                x = weights[w, k] * (alpha[k] + start[d, k])
+                x = weights[w, k] * (alpha[k] + others * start[d, k])
                 new[k] = x
                 total += x
             scale = 1.0 / total

@@ -102,3 +102,15 @@ def test_words_of_one_lemma_and_vectors(tmp_path):
     found = datasets.load_snippets(tmp_path)
     assert found.data == [["lie", "lie_2", "bed"]] and found.words == ["lie", "bed", "lie_2"]
     np.testing.assert_array_equal(found.vectors[2][2], [4.0, 5.0])
+
+
+def test_names_of_snippets_are_by_number(tmp_path):
+    """Also where some numbers do not occur."""
+    lines = ["time,period,genre,genre_name,sense,sense_name,words", "0,a,1,news,2,river,0",
+             "0,a,3,law,1,money,0"]  # fmt: skip
+    (tmp_path / "snippets.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "vocab.csv").write_text("word_id,lemma\n0,loan\n")
+    found = datasets.load_snippets(tmp_path)
+    assert [found.sense_names[k] for k in found.senses] == ["river", "money"]
+    assert [found.genre_names[k] for k in found.genres] == ["news", "law"]
+    assert found.sense_names[0] == "0"

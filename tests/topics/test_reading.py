@@ -14,6 +14,8 @@ from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
 from skbayesembed.posterior.summary import hdi_interval
+from skbayesembed.topics import inputs
+from skbayesembed.topics.draws import draws_of
 from skbayesembed.topics.labels import notes_on_rough
 from skbayesembed.topics.recording import unmixed_topics
 from tests.helpers.extras import optional
@@ -387,3 +389,18 @@ def test_documents_are_read_as_transform_reads_them(data):
     np.testing.assert_array_equal(found.draws, model.sample_transform(asked, 20))
     best = model.representative_documents(asked, n=2)
     assert sorted(best.index[:2]) == [0, 1]
+
+
+@pytest.mark.parametrize("size", [1.0, 0.5])
+def test_documents_of_one_token(model, data, size):
+    """Exactly: what a token says under one draw is no start under the next."""
+    draws, X = draws_of(model), size * np.eye(V)
+    read = inputs.reading(model, X)
+    shares = []
+    for s in range(len(draws)):
+        alpha = draws.alpha(s)
+        topics = draws.weights(s, read, model.word_proba)[read.counts.indices] * alpha
+        topics /= topics.sum(axis=1, keepdims=True)
+        shares.append((alpha + size * topics) / (alpha.sum() + size))
+    assert len(draws) > 1
+    np.testing.assert_allclose(model.transform(X), np.mean(shares, axis=0), rtol=1e-10)
