@@ -289,8 +289,8 @@ ATTRS = {
     "stride": "one draw out of so many is recorded whole",
     "version": "version of the package that made the fit",
     # of fits, as far as they are known
-    "settings": "parameters of the estimator that were not their defaults, without the seed and "
-    "the embedding",
+    "settings": "parameters that were not their defaults, of those that results depend on, without "
+    "the seed and the embedding",
     "random_state": "the seed that was given",
     "warnings": "texts of the warnings that the fit gave, a line each",
     "n_documents": "documents (snippets of senses) that were given",

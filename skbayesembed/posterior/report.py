@@ -28,8 +28,9 @@ from .worst import NOT_KNOWN, worst_of
 
 # Packages whose versions results depend on.
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
-# Parameters that have rows of their own.
+# Parameters that have rows of their own, and those that results do not depend on.
 _WITH_ROWS = ("random_state", "embedding")
+_WITHOUT_EFFECT = ("n_jobs", "verbose", "checkpoint", "warm_start")
 # What models have a number of.
 _NUMBERS = ("components", "senses", "topics")
 # Letters of the value of a parameter.
@@ -134,7 +135,8 @@ def _settings(estimator):
     parts = [
         f"{name}={_brief(value)}"
         for name, value in given.items()
-        if name not in _WITH_ROWS and _brief(value) != _brief(defaults[name].default)
+        if name not in (*_WITH_ROWS, *_WITHOUT_EFFECT)
+        and _brief(value) != _brief(defaults[name].default)
     ]
     return ", ".join(parts) or "none"
 

@@ -446,6 +446,9 @@ def test_sizes_that_go_by_answer(monkeypatch):
     # 100,000 words and 100 components within 24 GB
     few, more = (footprint.bytes_by_answer(100_000, 100, 4 * 10**6, 3 * 10**7, m) for m in (1, 2))
     assert few < more < 12 * 2**30
+    # text of 100 million tokens in 37,730 units, whose systems take 10.8 GB with the fit, fits, too
+    large = footprint.bytes_by_answer(100_000, 100, 44_294_728, 139_729_033, 1)
+    assert 9 * 2**30 < large < 0.8 * 24 * 2**30
 
 
 @pytest.mark.parametrize("gigabytes", [4, 8, 12, 16, 64])
