@@ -34,7 +34,10 @@ addresses = fetch_state_of_the_union()
 texts, years = (addresses.data[-60:], addresses.year[-60:]) if FAST else (
     addresses.data, addresses.year
 )  # fmt: skip
-uses = extract_snippets(texts, "power", times=years, stop_words="english", min_count=3)
+presidents = addresses.president[-len(texts) :]
+uses = extract_snippets(
+    texts, "power", times=years, units=presidents, stop_words="english", min_count=3
+)
 vectors = BayesianSGNS(
     5 if FAST else 20,
     solver="map",
@@ -49,7 +52,7 @@ vectors.fit(texts)
 # -------------------------------
 
 options = {
-    "n_periods": 2 if FAST else 6,
+    "bins": range(1950, 2031, 40) if FAST else range(1790, 2031, 40),
     "feature_names": uses.words,
     "draws": 40 if FAST else 500,
     "warmup": 40 if FAST else 500,
@@ -60,7 +63,7 @@ options = {
 embedded = DiSCSenseModel(3, model="edisc", embedding=vectors, **options)
 plain = DiSCSenseModel(3, **options)
 for model in (embedded, plain):
-    model.fit(uses.counts, times=uses.times)
+    model.fit(uses.counts, times=uses.times, units=uses.units)
     print(model.sense_info(), end="\n\n")
 
 # %%
