@@ -7,6 +7,7 @@ until one of them is looked at, so that no draws are made between batches.
 from __future__ import annotations
 
 import contextlib
+import copy
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper, wraps
@@ -174,19 +175,22 @@ class FittedMixin(SaveMixin):
                 stream = begin()
                 stream.learn(self, *batch)
         else:
-            check_fixed(self, stream.fixed)
-            before = _batches_of(stream)
+            # streams of earlier versions know of none
+            check_fixed(self, getattr(stream, "fixed", {}))
+            before = stream.n_taken
             try:
                 stream.learn(self, *batch)
-            except BaseException:
-                self._tell_of_part(stream, before)
-                raise
+            except BaseException as error:
+                try:
+                    self._tell_of_part(stream.n_taken - before)
+                finally:
+                    # also where warnings are errors
+                    raise error
         self._stream, self._fitted = stream, None
         return self
 
-    def _tell_of_part(self, stream, before):
-        """Warn of minibatches that a call has taken in which did not come to its end."""
-        n = _batches_of(stream) - before
+    def _tell_of_part(self, n):
+        """Warn of ``n`` minibatches that a call has taken in which did not come to its end."""
         if n:
             # what is read from here on is of all that was taken in
             self._fitted = None
@@ -198,20 +202,19 @@ class FittedMixin(SaveMixin):
             )
 
 
-def _batches_of(stream):
-    """Minibatches that a stream has taken in; none of one that takes in whole calls or nothing."""
-    return getattr(getattr(stream, "online", None), "n_batches", 0)
-
-
 @contextlib.contextmanager
 def _all_or_nothing(estimator):
-    """Context after which, if it fails, the estimator is as it was before."""
+    """Context after which, if it fails, the estimator is as it was before.
+
+    Not if the new fit is there already: what comes after it are warnings.
+    """
     before = dict(estimator.__dict__)
     try:
         yield
     except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
+        if estimator.__dict__.get("_fitted") is before.get("_fitted"):
+            estimator.__dict__.clear()
+            estimator.__dict__.update(before)
         raise
 
 
@@ -231,18 +234,18 @@ def all_or_nothing(method: _Method) -> _Method:
 
 
 def fixed_of(estimator: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Parameters that what ``partial_fit`` has learned belongs to."""
-    return {name: getattr(estimator, name) for name in names}
+    """Parameters that what ``partial_fit`` has learned belongs to; of objects nothing is known."""
+    values = {name: getattr(estimator, name) for name in names}
+    known = str | float | int | np.number | np.ndarray | list | None
+    return {name: copy.copy(x) for name, x in values.items() if isinstance(x, known)}
 
 
 def check_fixed(estimator: Any, fixed: Mapping[str, Any]) -> None:
     """Raise a ValueError where one of these parameters is another by now."""
     for name, value in fixed.items():
         now = getattr(estimator, name)
-        same = now is value or (
-            np.array_equal(now, value) if isinstance(value, np.ndarray | list) else now == value
-        )
-        if not same:
+        several = isinstance(now, np.ndarray | list) or isinstance(value, np.ndarray | list)
+        if not (np.array_equal(now, value) if several else now == value):
             raise ValueError(
                 f"{name} must stay {value!r}, which partial_fit has begun with, got {now!r}."
             )

@@ -116,7 +116,7 @@ def said_date(time, up=False):
 def read_line(values, name, n=None):
     """Finite numbers, of dates in years, as an array; and whether they were dates."""
     check_not_iterator(name, values)
-    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1 and values.mask.any():
         # the numbers behind a mask are of no meaning
         values = [None if hidden else x for x, hidden in zip(values.data, values.mask, strict=True)]
     try:

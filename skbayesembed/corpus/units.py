@@ -119,7 +119,8 @@ def as_labels(labels):
     """
     found = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     if isinstance(found, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(found), None, found.data.astype(object))
+        mask = np.ma.getmaskarray(found)
+        return np.where(mask, None, found.data.astype(object)) if mask.any() else found.data
     whole = np.asarray(found)
     if whole.dtype.kind == "U" and whole.ndim == 1 and not isinstance(found, np.ndarray):
         whole = np.array(list(found), dtype=object)

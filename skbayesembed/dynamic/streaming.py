@@ -45,6 +45,9 @@ class Stream:
         For draws that are made when the posterior is read.
     """
 
+    # a call is taken in whole or not at all
+    n_taken = 0
+
     def __init__(self, estimator):
         seeds = spine.seeds_of(estimator, ROOM)
         self._draw_seed, self.reading_seed = seeds["solve"], seeds["reading"]

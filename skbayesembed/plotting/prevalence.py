@@ -286,6 +286,8 @@ class PrevalenceDisplay(Display):
             return numbers_of(senses, len(rows), "sense", self._known())
         # a table of some senses has them in its own order
         several, names, found = listed(senses), self._known().tolist(), []
+        if several == []:
+            raise ValueError(f"senses must be of those in the table, {names or rows}, got none.")
         for one in [senses] if several is None else several:
             if is_whole(one) and [one] in rows:
                 found.append(rows.index([one]))

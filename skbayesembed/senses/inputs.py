@@ -381,6 +381,10 @@ def _genre_values(genres, n):
     for i, value in enumerate(values.tolist()):
         if _missing(value):
             raise ValueError(f"genres must have no missing labels, got genres[{i}] = {value!r}.")
+    listed = values.dtype == object and not hasattr(genres, "dtype")
+    if listed and any(isinstance(value, str) for value in values):
+        # as NumPy has numbers beside texts of a list
+        values = np.array([str(value) for value in values])
     return values
 
 

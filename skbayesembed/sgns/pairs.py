@@ -284,7 +284,7 @@ def as_counts(counts, name):
             counts = as_floats(counts)
         if counts.ndim == 2:
             # the sums of entries that are there twice may not fit into the type of the counts
-            counts = sparse.csr_array(counts.astype(np.float64), copy=True)
+            counts = sparse.csr_array(counts.astype(np.float64, copy=False), copy=True)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{name} must be a sparse matrix or 2-D array of numbers, got "

@@ -41,6 +41,8 @@ class Stream:
 
     # window and its weights of the shards so far; of none yet
     _laid = None
+    # minibatches that were taken in
+    n_taken = 0
 
     def __init__(self, estimator, X, vocabulary):
         self.fixed = fixed_of(estimator, _FIXED)
@@ -64,9 +66,11 @@ class Stream:
                 self._laid = X.window, X.window_weights
                 self.tokens += X.tokens.sum(axis=0)
                 self.online.learn(X.positive, run)
+                self.n_taken += 1
                 return
             if isinstance(X, PairCounts):
                 self.online.learn_pairs(self._aligned(X), run)
+                self.n_taken += 1
                 return
             kind = inputs.fitted_kind(estimator, input_kind(X))
             if kind != "counts":
@@ -76,8 +80,17 @@ class Stream:
                     estimator.window, "linear" if drawn else estimator.window_weights
                 )
             source = self._source(estimator, X, kind)
-            for positive in source.batches(estimator.batch_size, self.rng, shuffle=False):
-                self.online.learn(positive, run)
+            size, begun = estimator.batch_size, self.n_taken
+            try:
+                for positive in source.batches(size, self.rng, shuffle=False):
+                    self.online.learn(positive, run)
+                    self.n_taken += 1
+            except BaseException:
+                if kind != "counts":
+                    # those behind, which are to come again
+                    done = min(size * (self.n_taken - begun), source.n_documents)
+                    self._count(source.ids[source.offsets[done] :], -1)
+                raise
 
     def _source(self, estimator, X, kind):
         if kind == "counts":
@@ -85,8 +98,11 @@ class Stream:
         ids, offsets = encode(X, analyzer_of(estimator, kind), self.training.vocabulary)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
-        self.tokens += np.bincount(ids, minlength=self.training.words.size)
+        self._count(ids, 1)
         return CorpusBatches(estimator, ids, offsets, self.training.words.size, self.tokens)
+
+    def _count(self, ids, sign):
+        self.tokens += sign * np.bincount(ids, minlength=self.training.words.size)
 
     def _aligned(self, counts):
         self._check_words(counts)

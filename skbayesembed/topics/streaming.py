@@ -47,6 +47,9 @@ class Stream:
         Documents of the whole corpus; those seen so far where None.
     """
 
+    # minibatches that were taken in
+    n_taken = 0
+
     def __init__(self, estimator, X, vocabulary, total_samples):
         self.fixed = fixed_of(estimator, _FIXED)
         seeds = named_seeds(estimator.random_state, ("start", "draws", "reading"))
@@ -65,6 +68,7 @@ class Stream:
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
+                self.n_taken += 1
 
     def fitted(self, estimator):
         """`Fitted` of what was learned so far."""

@@ -230,6 +230,11 @@ def test_bad_genres():
     for missing in (None, np.nan, pd.NA):
         with pytest.raises(ValueError, match=r"no missing labels, got genres\[1\]"):
             read(COUNTS, genres=np.array(["a", missing, "b", "b"], dtype=object))
+    for missing in (None, float("nan")):
+        with pytest.raises(ValueError, match=r"no missing labels, got genres\[1\]"):
+            read(COUNTS, genres=["a", missing, "b", "b"])
+    # of a list NumPy makes texts
+    assert read(COUNTS, genres=["a", 1, "b", "b"]).data.n_genres == 3
     with pytest.raises(ValueError, match="of one kind"):
         read(COUNTS, genres=np.array(["a", 1, "b", "b"], dtype=object))
     with pytest.raises(ValueError, match="list or array of labels|got shape"):

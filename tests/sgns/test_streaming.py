@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -213,6 +214,26 @@ def test_a_later_call_that_fails_says_what_it_has_taken_in(monkeypatch):
     again = BayesianSGNS(2, solver="vi", min_count=1, batch_size=5, random_state=0)
     again.partial_fit(texts).partial_fit(texts[:10])
     np.testing.assert_allclose(model.rho_, again.rho_)
+
+
+def test_ctrl_c_stays_ctrl_c_where_warnings_are_errors(monkeypatch):
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="vi", min_count=1, batch_size=5, random_state=0)
+    model.partial_fit(texts)
+    before = model._stream.tokens.copy()
+    interrupted_at(monkeypatch, 3)
+    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
+        warnings.simplefilter("error")
+        model.partial_fit(texts)
+    # of what was taken in, half of the call
+    np.testing.assert_array_equal(model._stream.tokens, 1.5 * before)
+
+
+def test_streams_of_earlier_versions_go_on():
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).partial_fit(texts)
+    del model._stream.fixed, model._stream.n_taken
+    assert np.any(model.partial_fit(texts).rho_ != 0)
 
 
 @pytest.mark.parametrize("change", [{"prior_precision": 20.0}, {"negative": 3}])

@@ -244,3 +244,12 @@ def test_batches_without_words_are_no_evidence():
     after = online.result().niw
     for name in ("mean", "kappa", "nu", "scale"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), rtol=1e-10)
+
+
+def test_a_stream_that_counted_no_documents_with_tokens():
+    docs, _, _ = planted()
+    online, other = (online_of(docs, known=False) for _ in range(2))
+    other.n_learned = None
+    for one in (online, other):
+        one.learn(take(docs, np.flatnonzero(np.diff(docs.indptr) > 0)), serial)
+    np.testing.assert_allclose(other.result().niw.kappa, online.result().niw.kappa)

@@ -62,6 +62,9 @@ class OnlineLearner:
     alpha : ndarray of shape (n_components,)
     """
 
+    # documents of batches that were a step; streams of earlier versions take all for such
+    n_learned = None
+
     def __init__(
         self, vectors, n_components, alpha, *, learn_alpha=None, learning_offset=10.0,
         learning_decay=0.7, n_documents=None, totals=None, n_inner=LOCAL_STEPS,
@@ -72,7 +75,6 @@ class OnlineLearner:
         self.learning_offset, self.learning_decay = learning_offset, learning_decay
         self._n_documents, self._totals = n_documents, totals
         self.n_batches, self.n_seen, self.start_weight = 0, 0, 1.0
-        # documents of batches that were a step
         self.n_learned = 0
         self.seen = np.zeros(len(vectors))
         self._counts = None
@@ -108,7 +110,9 @@ class OnlineLearner:
             self._start_counts = self._start(documents, run)
             self._counts, self._scale = self._start_counts.copy(), 1.0
             self._log_theta, self._log_theta_weight = np.zeros(self.n_components), 0.0
-        self.n_batches, self.n_learned = self.n_batches + 1, self.n_learned + documents.n_documents
+        self.n_batches += 1
+        if self.n_learned is not None:
+            self.n_learned += documents.n_documents
         rho = min(1.0, (self.learning_offset + self.n_batches) ** -self.learning_decay)
         used, words = np.unique(documents.words, return_inverse=True)
         part = Documents(
