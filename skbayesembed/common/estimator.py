@@ -180,12 +180,11 @@ class FittedMixin(SaveMixin):
             before = stream.n_taken
             try:
                 stream.learn(self, *batch)
-            except BaseException as error:
-                try:
+            except BaseException:
+                # where warnings are errors it is still the error before that is raised
+                with contextlib.suppress(Warning):
                     self._tell_of_part(stream.n_taken - before)
-                finally:
-                    # also where warnings are errors
-                    raise error
+                raise
         self._stream, self._fitted = stream, None
         return self
 

@@ -195,9 +195,11 @@ def _read_objects(values, name):
                 f"{name} must be numbers or dates and none missing, got {value!r} in {name}[{i}]: "
                 "leave such rows out."
             )
+        if isinstance(value, np.datetime64):
+            # finer than microseconds it would be a number
+            values[i] = value.astype("datetime64[us]").item()
     if values.size and all(isinstance(value, str) for value in values):
         values = _read_texts(values, name)
-    values = np.array([_as_date(value) for value in values] + [None], dtype=object)[:-1]
     dates = [isinstance(value, datetime.date) for value in values]
     if all(dates):
         return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
@@ -221,11 +223,6 @@ def _read_objects(values, name):
         raise _too_large(name, "a whole number that no float holds") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers or dates, none missing: {error}") from error
-
-
-def _as_date(value):
-    """A date of NumPy's as one of Python's: finer than microseconds it would be a number."""
-    return value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
 
 
 def _is_missing(value):

@@ -448,8 +448,8 @@ class DynamicReadingMixin(DynamicChangeMixin):
         title = "probability that a pair is positive"
         axes = _over(where) | pair_axis(self, targets, contexts)
         few = words_too_few(self, chosen, targets) | words_too_few(self, chosen, contexts)
-        where["few_pairs"] = few
-        found = ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+        about: dict[str, Any] = {"title": title, "axes": axes, "few_pairs": few}
+        found = ask(self, question, prob, rows.shape, **about, **where)
         return without_data(found, few)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from array import array
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from ..corpus.streams import documents_of
 from ..corpus.units import check_units
 from ..corpus.vocabulary import Vocabulary
 from .counting import expected_negatives, window_pairs
-from .documents.blocks import Block, block_of, runs_of_pairs
+from .documents.blocks import Block, block_of, runs_of_pairs, total_of
 from .pairs import PairCounts, added_up
 
 _FORMAT, _VERSION = FORMATS["PairShard"], 1
@@ -93,9 +92,7 @@ class PairShard:
         """Pairs of all units together."""
         total = self._multiples
         if self.units is not None:
-            parts = (block.total(self.n_words) for block in self._blocks())
-            nothing = sparse.csr_array((self.n_words, self.n_words), dtype=total.dtype)
-            total = added_up(itertools.chain([nothing], parts), lambda part: part.nnz)
+            total = total_of(self._blocks(), self.n_words, total.dtype)
         return sparse.csr_array(
             (total.data / self._scale, total.indices, total.indptr), total.shape
         )

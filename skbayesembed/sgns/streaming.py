@@ -41,7 +41,7 @@ class Stream:
 
     # window and its weights of the shards so far; of none yet
     _laid = None
-    # minibatches that were taken in
+    # minibatches of documents that were taken in
     n_taken = 0
 
     def __init__(self, estimator, X, vocabulary):
@@ -66,11 +66,9 @@ class Stream:
                 self._laid = X.window, X.window_weights
                 self.tokens += X.tokens.sum(axis=0)
                 self.online.learn(X.positive, run)
-                self.n_taken += 1
                 return
             if isinstance(X, PairCounts):
                 self.online.learn_pairs(self._aligned(X), run)
-                self.n_taken += 1
                 return
             kind = inputs.fitted_kind(estimator, input_kind(X))
             if kind != "counts":

@@ -57,6 +57,15 @@ class Block:
         return sparse.csr_array(sparse.coo_array(entries, shape=(n_words, n_words)))
 
 
+def total_of(blocks, n_words, dtype=np.float64):
+    """Pairs of words in all of the blocks, csr (n_words, n_words) with indices in order."""
+    totals = (block.total(n_words) for block in blocks)
+    nothing = sparse.csr_array((n_words, n_words), dtype=dtype)
+    out = added_up(itertools.chain([nothing], totals), lambda part: part.nnz)
+    out.sort_indices()
+    return out
+
+
 class DocumentPairs:
     """Pairs of each document of a source, made anew whenever they are gone through.
 
@@ -101,11 +110,7 @@ class DocumentPairs:
 
     def total(self):
         """Weighted pairs of all documents together, csr (n_words, n_words)."""
-        totals = (block.total(self.n_words) for block in self)
-        nothing = sparse.csr_array((self.n_words, self.n_words))
-        out = added_up(itertools.chain([nothing], totals), lambda part: part.nnz)
-        out.sort_indices()
-        return out
+        return total_of(self, self.n_words)
 
 
 def _blocks(source, rng):
