@@ -35,9 +35,10 @@ from topics_lda import fit_from_documents, fit_sklearn, fit_tomotopy, shares, to
 from skbayesembed import GaussianLDA
 from skbayesembed.metrics import coherence
 from skbayesembed.numeric.relevance import RANKS, first_words
+from skbayesembed.topics.dirichlet.draws import OpenFoldIn
 from skbayesembed.topics.draws import draws_of
 from skbayesembed.topics.inputs import Reading, halves, reading
-from skbayesembed.topics.predict import FoldIn, completion
+from skbayesembed.topics.predict import completion
 from skbayesembed.topics.vectors import Normaliser
 
 GAUSSIAN = "gibbs, gaussian, tau=0.2"
@@ -194,9 +195,9 @@ def of_new(model, counts, gone):
     whole = reading(model, counts)
     first, second = halves(whole.counts)
     second = second.multiply(whole.places < 0).tocsr()
-    draws = draws_of(model)
-    fold = FoldIn(Reading(first, whole.vectors, whole.places), draws, model.word_proba)
-    return completion(fold, second, lambda s: draws.open_proba(s, whole, model.word_proba))
+    own = Reading(first, whole.vectors, whole.places)
+    fold = OpenFoldIn(own, draws_of(model), model.word_proba)
+    return completion(fold, second, fold.proba)
 
 
 def nips(options, item, common=1.0):

@@ -20,6 +20,8 @@ RHAT_LIMIT = 1.05
 # Single coordinates depend on the rotation and converge later than invariant quantities, so their
 # limit is looser.
 COORDINATE_RHAT_LIMIT = 1.2
+# Shares of topics move in small steps, and have no intervals above this one.
+SHARE_RHAT_LIMIT = 1.1
 # R-hats above this are those of chains that do not move.
 _STANDS = 100.0
 # Effective draws below which ends of intervals are not to be relied on.

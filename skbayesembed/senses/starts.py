@@ -304,13 +304,19 @@ def _met(starts, binding):
 def _on_going_on(starts, binding, more):
     """A line for those who wait: there are to be more starts, which take so long."""
     modes = _grouped([replace(start) for start in starts], binding)
-    met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
+    met = _first_of(sorted((mode.n_starts for mode in modes), reverse=True))
     return (
         f"{BATCH} more starts for modes, about {more} (the fit comes after): {len(starts)} of at "
-        f"most {_MOST} ended in {len(modes)} places ({met} of them in each), so that there may be "
+        f"most {_MOST} ended in {len(modes)} places ({met} in each), so that there may be "
         "modes that none has found. Chains then find which places are one mode, and modes_ shows "
         "what they come to; a warning says if one start alone found the heaviest mode"
     )
+
+
+def _first_of(numbers, most=6):
+    """The first numbers as a text."""
+    texts = [str(n) for n in numbers[:most]]
+    return ", ".join(texts + ["..."] if len(numbers) > most else texts)
 
 
 def share_met_once(modes):

@@ -532,9 +532,9 @@ class GaussianLDA(
         check_room(n_draws, reading.counts.shape[0], self._n_means)
         return theta_draws(self, reading, n_draws)
 
-    def _fold(self, reading, by=None):
+    def _fold(self, reading, by=None, fold_in=FoldIn):
         check_choice("word_proba", self.word_proba, WORD_PROBAS)
-        return FoldIn(reading, draws_of(self), self.word_proba if by is None else by, self.n_jobs)
+        return fold_in(reading, draws_of(self), self.word_proba if by is None else by, self.n_jobs)
 
     @property
     def _n_means(self):

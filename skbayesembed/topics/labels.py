@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import COORDINATE_RHAT_LIMIT, FEW_DRAWS, RHAT_LIMIT, beyond
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, SHARE_RHAT_LIMIT, beyond
 from ..numeric.relevance import first_words
 from ..posterior.naming import given_names, named
 from ..posterior.sentences import joined
 from .recording import ess_of_shares, rhat_of_shares, topic_shares, unmixed_topics
 
-_UNMIXED = f"R-hat above {COORDINATE_RHAT_LIMIT}, or still drifting"
+_UNMIXED = f"R-hat above {SHARE_RHAT_LIMIT}, or still drifting"
 # Words of a topic in a row of a table that is about something else.
 _SHORT = 4
 # Topics up to which a line has the effective draws of each, and not their range.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, rhat_text
+from ..common.mixing import FEW_DRAWS, RHAT_LIMIT, SHARE_RHAT_LIMIT, rhat_text
 from ..common.trial import two_digits
 from ..common.warnings import note_user
 from ..inference.gibbs import sample_gibbs
@@ -21,9 +21,8 @@ APART = 1.5
 # Effective draws of half a chain with which R-hat is about 1.05, and times of autocorrelation after
 # which a chain has left its start.
 _OF_HALF, _LEAVES = 10, 5
-# Above this R-hat chains are taken four times as long at least, and twice below it: the effective
-# draws of chains that are apart are hardly fewer than the chains, however slow these are.
-_FAR = 1.1
+# Above the limit of R-hat chains are taken four times as long at least, and twice below it: the
+# effective draws of chains that are apart are hardly fewer than the chains, however slow these are.
 _TIMES_FAR, _TIMES = 4, 2
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
@@ -67,7 +66,7 @@ def apart(found):
 
 def _times_at_least(found):
     """How many times as long chains with these R-hats of shares are to be, at least."""
-    return _TIMES_FAR if np.fmax.reduce(np.ravel(found)) > _FAR else _TIMES
+    return _TIMES_FAR if np.fmax.reduce(np.ravel(found)) > SHARE_RHAT_LIMIT else _TIMES
 
 
 def agreement(posterior):

@@ -145,6 +145,10 @@ class FoldIn:
         self.lengths = self.documents.lengths.astype(np.float64)
         self.blocks = self.documents.blocks()
 
+    def weights(self, s):
+        """Likelihoods of words under draw ``s``, up to a factor of each, (n_words, K)."""
+        return self.draws.weights(s, self.reading, self.by)
+
     def __iter__(self):
         """Yield the mean of theta (n_documents, K) under every draw."""
         return (mean for mean, _ in self.moments(coupled=False))
@@ -167,7 +171,7 @@ class FoldIn:
     def _tokens(self, s, alpha, start, coupled):
         """Mean and variance of the tokens of each topic under draw ``s``."""
         documents = self.documents
-        weights = self.draws.weights(s, self.reading, self.by)
+        weights = self.weights(s)
         entries = documents.indptr, documents.words, self.counts
         shared = entries, weights, alpha, start, coupled
         jobs = min(effective_n_jobs(self.n_jobs), len(self.blocks))

@@ -198,7 +198,7 @@ class TopicReadingMixin(WordReadingMixin):
         and Satterthwaite's degrees of freedom; variances within and between draws are added.
         Intervals are for the topics that ``fit`` found, and do not include that another corpus
         would have other topics. They include the uncertainty of the word vectors only with
-        ``embedding_draws``. Topics whose shares have not mixed (R-hat above 1.2) are marked, and
+        ``embedding_draws``. Topics whose shares have not mixed (R-hat above 1.1) are marked, and
         named below the table: use only their point estimates.
 
         Without ``times``, units are treated as independent. If consecutive units are alike,

@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import (
-    COORDINATE_RHAT_LIMIT,
+    SHARE_RHAT_LIMIT,
     beyond,
     drifting,
     note_drift,
@@ -246,7 +246,7 @@ def diagnose(estimator, training, posterior):
         share_rhat(posterior),
         "the shares of the topics in the tokens",
         # shares of topics that are others in every chain are warned of already
-        limit=np.inf if others else COORDINATE_RHAT_LIMIT,
+        limit=np.inf if others else SHARE_RHAT_LIMIT,
         message=None if others else _not_mixed(posterior),
     )
     labels = [f"the share of topic {k}" for k in range(sizes.shape[-1])]
@@ -342,7 +342,7 @@ def unmixed_topics(posterior):
 
 def _of_large(found):
     """Topics of large R-hat, by that of each."""
-    return np.flatnonzero(np.nan_to_num(found) > COORDINATE_RHAT_LIMIT)
+    return np.flatnonzero(np.nan_to_num(found) > SHARE_RHAT_LIMIT)
 
 
 def _not_mixed(posterior):
@@ -352,13 +352,11 @@ def _not_mixed(posterior):
     if index.size == 0:
         return None
     worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
-    named = [
-        f"{k} ({_called(posterior, k)}; {beyond(found[k], COORDINATE_RHAT_LIMIT)})" for k in worst
-    ]
+    named = [f"{k} ({_called(posterior, k)}; {beyond(found[k], SHARE_RHAT_LIMIT)})" for k in worst]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     return (
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
-        f"R-hat of the share of the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of "
+        f"R-hat of the share of the tokens is above {SHARE_RHAT_LIMIT} for {index.size} of "
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
         f"{_shares_of(index)} no intervals. Where topics are "
         f"features, or settings are searched for, solver='vi' needs no mixing; else: "

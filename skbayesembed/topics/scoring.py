@@ -13,6 +13,7 @@ from ..common.checks import check_bool
 from ..corpus.known import known_counts
 from . import inputs
 from .checks import document_weights
+from .dirichlet.draws import OpenFoldIn
 from .predict import completion
 from .recording import has_gaussians
 
@@ -83,12 +84,14 @@ class ScoringMixin:
         if sample_weight is not None:
             weights = document_weights(sample_weight, second.shape[0])
             second = inputs.weighted(second, weights)
-        fold = self._fold(replace(whole, counts=first))
+        reading = replace(whole, counts=first)
+        if new_words:
+            fold = self._fold(reading, fold_in=OpenFoldIn)
+            return self._completed(fold, second, fold.proba)
+        fold = self._fold(reading)
         draws, by = fold.draws, self.word_proba
 
         def proba_of(s):
-            if new_words:
-                return draws.open_proba(s, whole, by)
             return draws.word_proba(s, by, self._vectors)[:, whole.places].T
 
         return self._completed(fold, second, proba_of)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from ..predict import PREDICTIVE_DRAWS, TopicDraws
+from ..predict import PREDICTIVE_DRAWS, FoldIn, TopicDraws
 from .measure import base_measure
 
 
@@ -89,3 +89,15 @@ class DirichletDraws(TopicDraws):
         out[known] = self.word_proba(s, by).T[reading.places[known]]
         out[~known] = self.new_proba(s, reading.vectors[~known])
         return out / out.max(axis=1, keepdims=True)
+
+
+class OpenFoldIn(FoldIn):
+    """Topics of documents where all words of the reading are counted as possible ones."""
+
+    def weights(self, s):
+        proba = self.proba(s)
+        return proba / proba.max(axis=1, keepdims=True)
+
+    def proba(self, s):
+        """Probabilities (n_words, K) of the reading's words."""
+        return self.draws.open_proba(s, self.reading, self.by)

@@ -75,6 +75,25 @@ def test_new_words_share_topics_with_the_vocabulary(data):
         gaussian.score(counts, new_words=True)
 
 
+def test_a_score_of_new_words_reads_documents_by_its_own_probabilities(data):
+    """Two tokens: the first is of topic k with alpha_k p(w | k), the second is scored."""
+    seen = data.counts.toarray()
+    seen[:, :20] = 0
+    model = make(data, solver="vi").fit(seen)
+    pair = np.zeros((1, 60), int)
+    pair[0, [3, 40]] = 1
+    whole, draws = inputs.reading(model, pair), draws_of(model)
+    first, second = (half.indices[0] for half in inputs.halves(whole.counts))
+    expected = []
+    for s in range(len(draws)):
+        proba, alpha = draws.open_proba(s, whole, model.word_proba), draws.alpha(s)
+        own = alpha * proba[first]
+        theta = (alpha + own / own.sum()) / (alpha.sum() + 1)
+        expected.append(theta @ proba[second])
+    score = model.score(pair, new_words=True)
+    np.testing.assert_allclose(score, np.log(np.mean(expected)), rtol=1e-12)
+
+
 def test_readings(fitted, data):
     words = fitted.top_words(5)
     assert words.words.shape == (3, 5) and np.all(words.mean <= words.interval[..., 1] + 1e-12)
