@@ -35,7 +35,8 @@ def word_vectors(embedding, words, columns, n_columns, totals, n_draws=None):
     -------
     vectors : ndarray of shape (n_words, n_dims)
     draws : ndarray of shape (n_draws, n_words, n_dims) or None
-        Moved, scaled and turned as the vectors are. None where none are asked for.
+        Each as if it were given by itself, in the axes of the vectors. None where none are asked
+        for.
 
     Raises
     ------
@@ -84,7 +85,8 @@ def placing(vectors, found, totals):
     Returns
     -------
     callable
-        Takes vectors (n_found, n_dims), these or others about them, to (n_words, n_dims).
+        Takes vectors (n_found, n_dims), these or others about them, to (n_words, n_dims): their own
+        center and distance, in the axes of these.
 
     Raises
     ------
@@ -97,8 +99,7 @@ def placing(vectors, found, totals):
             f"{found.size}; a larger max_features or a smaller min_count keeps more words, and "
             "analyzer or token_pattern may split them otherwise."
         )
-    distance = median_distance(vectors)
-    if not distance > 0:
+    if not median_distance(vectors) > 0:
         raise ValueError(
             "embedding must have different vectors for different words: the median distance of "
             f"the {len(vectors)} vectors of words of X is zero."
@@ -106,16 +107,19 @@ def placing(vectors, found, totals):
     weights = totals[found].astype(float)
     if not weights.any():
         weights[:] = 1.0
-    middle = weights @ vectors / weights.sum()
-    scaled = (vectors - middle) / distance
-    values, axes = np.linalg.eigh(scaled.T @ (weights[:, None] * scaled))
+
+    def scaled(given):
+        return (given - weights @ given / weights.sum()) / median_distance(given)
+
+    here = scaled(vectors)
+    _, axes = np.linalg.eigh(here.T @ (weights[:, None] * here))
     axes = axes[:, ::-1]
     # with the largest entry of an axis positive
     axes *= np.sign(np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0))
 
     def place(given):
         out = np.zeros((found.size, len(axes)))
-        out[found] = (given - middle) / distance
+        out[found] = scaled(given)
         return np.ascontiguousarray(out @ axes)
 
     return place

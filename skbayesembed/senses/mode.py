@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
 
 from ..inference.matching import similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass
@@ -29,6 +31,8 @@ ROUNDS = (50, 100, 200)
 _KEPT = 8
 # From the heaviest mode so many modes beside it are explored.
 BESIDE = 3
+# Senses have changed places where one has the place of the other in this share of the draws.
+_CHANGING = 0.05
 # Least probability of a known sense, whose logarithm is taken.
 _SMALLEST = 1e-300
 
@@ -66,6 +70,9 @@ class Mode:
         Mean of the log posterior density, of its start while it settled, then over the last round.
     share : float
         Of the posterior, among the modes found.
+    n_copies : int
+        How many of its relabelings chains within it moved between, as senses that are alike change
+        places.
     """
 
     arrays: dict
@@ -82,6 +89,7 @@ class Mode:
     n_groups: int = 0
     n_quiet: int = 0
     runs: list = field(default_factory=list)
+    n_copies: int = 1
 
     def __repr__(self):
         return (
@@ -209,12 +217,14 @@ def explore(mode, data, n_senses, prior, rng, rounds=ROUNDS):
             order = model.order_of(mode.weights, sums.weights)
             arrays |= permuted(arrays, order)
             seen.add(model, arrays, sums.permuted(order), walker.state.logp)
+            seen.orders.append(order)
             if i % max(1, n_moves // _KEPT) == 0:
                 seen.states.append(arrays)
         mode.arrays, mode.states = arrays, seen.states
         mode.means, mode.information = seen.mean(seen.arrays), seen.mean(seen.information)
         mode.weights = seen.weights / seen.n
         mode.log_likelihood, mode.log_density = seen.value / seen.n, seen.density / seen.n
+        mode.n_copies = count_copies(np.array(seen.orders))
         mode.frame(model)
     return mode
 
@@ -225,11 +235,23 @@ def explore_again(mode, data, n_senses, prior, rng):
         return explore(mode, data, n_senses, prior, rng)
 
 
+def count_copies(orders):
+    """How many relabelings there are of senses that change places, in orders (n_draws, K).
+
+    Of K exchangeable senses each is in the place of another in one of K draws.
+    """
+    n_senses = orders.shape[1]
+    share = np.array([np.mean(orders == k, axis=0) for k in range(n_senses)])
+    _, groups = connected_components(share + share.T > 2 * _CHANGING, directed=False)
+    return math.prod(math.factorial(n) for n in np.bincount(groups))
+
+
 class _Averages:
     """Running sums of what a mode is explored for."""
 
     def __init__(self):
         self.n, self.weights, self.value, self.density = 0, 0.0, 0.0, 0.0
+        self.orders = []
         self.arrays, self.information, self.states = {}, {}, []
 
     def add(self, model, arrays, sums, density):
@@ -247,8 +269,12 @@ class _Averages:
 
 
 def weigh(mode, data, n_senses, prior, rng, upward):
-    """The log mass of a mode by one run, comparable with that of others."""
+    """The log mass of a mode by one run, comparable with that of others.
+
+    A mode has a copy for every relabeling of its senses. Those that chains move between are all in
+    the integral over it, which is divided by their number.
+    """
     model = mode.frame(SenseModel(data, n_senses, prior))
     start = None if upward else model.pack(mode.states[rng.integers(len(mode.states))])
     mass = log_mass(model, start, rng)
-    return Mass(mass.value + model.log_volume(), mass.error)
+    return Mass(mass.value + model.log_volume() - np.log(mode.n_copies), mass.error)

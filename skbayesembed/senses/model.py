@@ -286,11 +286,14 @@ class SenseModel:
 
     def weights_of(self, draws, chain, draw):
         """Probabilities of senses (K, D) under a recorded draw."""
-        arrays = {name: values[chain, draw] for name, values in draws.items()}
+        return self.weights_observed({name: x[chain, draw] for name, x in draws.items()})
+
+    def weights_observed(self, arrays):
+        """Probabilities of senses (K, D) under arrays as they are recorded."""
         if self._works is None:
             # a prevalence may be zero in double precision
             with np.errstate(divide="ignore"):
-                arrays["phi"] = np.log(arrays["prevalence"])
+                arrays = arrays | {"phi": np.log(arrays["prevalence"])}
         return self.sense_proba(arrays).T
 
     def prevalence(self, arrays):

@@ -79,7 +79,7 @@ def footprint(estimator, training):
     n_draws = int(estimator.draws) * (estimator.chains if estimator.solver in CHAINS else 1)
     approximate = estimator.solver in APPROXIMATE
     work += bytes_of_runs(training.vector_draws, n_draws * 8 * size, approximate)
-    return Footprint(8 * size, _TRACE, 16 * size, work=work)
+    return Footprint(8 * size, _TRACE, 16 * size, covariance=False, work=work)
 
 
 def _work(estimator, data, logits, draw):

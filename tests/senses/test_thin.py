@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,8 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
 from skbayesembed.inference.contracts import Result
 from skbayesembed.senses import recording
+from skbayesembed.senses.gibbs.conditionals import SenseGibbs
+from skbayesembed.senses.model import permuted
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -132,3 +135,38 @@ def test_a_checkpoint_has_the_longer_chains(never, tmp_path):
 def test_other_values_are_refused(thin):
     with pytest.raises(ValueError, match="thin must be 'auto' or an integer >= 1, got"):
         fit(thin=thin)
+
+
+@pytest.fixture
+def few_recorded(monkeypatch):
+    """Hardly any draw is recorded whole, so that running moments are kept."""
+    monkeypatch.setattr(recording, "Footprint", partial(recording.Footprint, budget=2000))
+
+
+def test_running_means_have_the_names_of_the_mode(few_recorded, monkeypatch):
+    """A chain that exchanges the names of senses at every second draw blends none."""
+    observe, n = SenseGibbs.observe, itertools.count()
+
+    def exchanged(self, state):
+        seen = observe(self, state)
+        return permuted(seen, [1, 0]) if next(n) % 2 else seen
+
+    expected = fit(solver="gibbs", thin=1, draws=40)
+    monkeypatch.setattr(SenseGibbs, "observe", exchanged)
+    found = fit(solver="gibbs", thin=1, draws=40)
+    assert found.posterior_.attrs["stride"] > 1
+    np.testing.assert_allclose(found.prevalence_, expected.prevalence_)
+    for name, moments in expected.posterior_.moments.items():
+        np.testing.assert_allclose(found.posterior_.moments[name].mean, moments.mean)
+
+
+@pytest.mark.filterwarnings("ignore:solver='(vi|laplace)' makes the differences between units")
+@pytest.mark.parametrize("solver", ["gibbs", "hmc", "vi", "laplace"])
+def test_running_moments_are_of_one_draw_each(few_recorded, solver):
+    """Also of the deviation of units, a number; no covariance of all pairs of words is kept."""
+    model = DiSCSenseModel(2, solver=solver, thin=1, **SHORT | {"draws": 40})
+    model.fit(DATA.counts, times=DATA.times, units=np.arange(60) % 7)
+    moments = model.posterior_.moments
+    assert model.posterior_.attrs["stride"] > 1 and moments["unit_sd"].mean.shape == ()
+    assert not any(one.keeps_covariance for one in moments.values())
+    assert all(np.isfinite(one.variance).all() for one in moments.values())

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skbayesembed import DiSCSenseModel, DynamicSGNS
 from skbayesembed.inference.pooling import note_runs
+from skbayesembed.senses.embedding import prepared
 from skbayesembed.senses.predict import WordDraws, word_draws
 from tests.helpers.vectors import fitted_vectors
 
@@ -88,18 +89,20 @@ def test_a_trial_has_fewer_draws_than_runs(vectors):
     assert model.estimate_cost(SNIPPETS).bytes > 0
 
 
-def test_vectors_are_placed_like_their_means(vectors):
-    """Draws are centred, scaled and turned as the means are, words without a vector at zero."""
+def test_each_draw_of_vectors_is_placed_as_if_it_were_given(vectors):
+    """By its own center and distance, and priors are in units of it; turns change nothing."""
     model = senses(vectors, solver="laplace").fit([*SNIPPETS, "unheard river"])
     (unheard,) = np.flatnonzero(model.words_ == "unheard")
     assert not model.vector_draws_[:, unheard].any()
     known = [w for w in model.words_ if w != "unheard"]
     drawn = vectors.sample_vectors(known, 3)
     places = [model.vocabulary_[w] for w in known]
-    # one affine map for all: distances between words are in one proportion
-    ratio = np.linalg.norm(np.diff(model.vector_draws_[:, places], axis=1), axis=2)
-    ratio /= np.linalg.norm(np.diff(drawn, axis=1), axis=2)
-    np.testing.assert_allclose(ratio, ratio[0, 0])
+    totals = np.array([sum(text.split().count(w) for text in SNIPPETS) for w in known])
+    # "river" is in the snippet with the word without a vector, too
+    totals[known.index("river")] += 1
+    for placed, one in zip(model.vector_draws_[:, places], drawn, strict=True):
+        alone = prepared(one, np.ones(len(known), bool), totals)
+        np.testing.assert_allclose(placed @ placed.T, alone @ alone.T, atol=1e-9)
 
 
 def test_vectors_of_a_period_are_taken():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...inference.gibbs import sample_gibbs
 from ..checks import kernel_of
 from ..model import SenseModel, permuted
@@ -15,11 +13,10 @@ def solve(estimator, problem, settings, seed):
     """Chains that start in the heaviest mode, a `Result`."""
     data, prior, mode = problem.data, problem.prior, problem.modes[0]
     kernel = kernel_of(estimator)
-    model = SenseModel(data, problem.n_senses, prior)
 
     def sample(settings, states):
-        result = sample_gibbs(
-            SenseGibbs(data, problem.n_senses, prior, kernel=kernel, start=mode.arrays),
+        return sample_gibbs(
+            _ModeGibbs(data, problem.n_senses, prior, mode, kernel),
             settings,
             n_chains=estimator.chains,
             seeds=seed,
@@ -27,19 +24,21 @@ def solve(estimator, problem, settings, seed):
             verbose=estimator.verbose,
             states=states,
         )
-        _align(result.draws, model, mode)
-        return result
 
     result = run(estimator, sample, settings)
     result.facts["kernel"] = kernel
     return with_modes(result, problem.modes)
 
 
-def _align(draws, model, mode):
-    """Match the senses of every draw with those of a mode, in place."""
-    for chain, draw in np.ndindex(draws["prevalence"].shape[:2]):
-        order = model.order_of(mode.weights, model.weights_of(draws, chain, draw))
-        if np.any(order != np.arange(order.size)):
-            here = {name: values[chain, draw] for name, values in draws.items()}
-            for name, value in permuted(here, order).items():
-                draws[name][chain, draw] = value
+class _ModeGibbs(SenseGibbs):
+    """Conditionals that start in a mode, whose names of senses all draws are given."""
+
+    def __init__(self, data, n_senses, prior, mode, kernel):
+        super().__init__(data, n_senses, prior, kernel=kernel, start=mode.arrays)
+        self._model, self._weights = SenseModel(data, n_senses, prior), mode.weights
+
+    def observe(self, state):
+        """As of all conditionals, with senses matched to those of the mode."""
+        seen = super().observe(state)
+        weights = self._model.weights_observed(seen)
+        return permuted(seen, self._model.order_of(self._weights, weights))
