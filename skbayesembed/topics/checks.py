@@ -109,6 +109,11 @@ def _check_topic_prior(e):
             f"learn_doc_topic_prior={learned!r} is not available with solver={e.solver!r}: use "
             "solver='gibbs' or 'vi'."
         )
+    if learned is not False and e.solver == "gibbs" and e.warmup == 0:
+        raise ValueError(
+            f"learn_doc_topic_prior={learned!r} is learned while chains warm up: warmup must be 1 "
+            "or more, got 0."
+        )
     if not (isinstance(e.doc_topic_prior, str) and e.doc_topic_prior == "auto"):
         topic_prior(e)
 

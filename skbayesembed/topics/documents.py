@@ -42,7 +42,8 @@ class DocumentTopics(Table):
     Attributes
     ----------
     mean : ndarray of shape (n_documents, n_topics)
-        Posterior means, as from ``transform``.
+        Posterior means, as from ``transform``. Documents of training, where X is None, are read by
+        the words of the vocabulary alone; X also by others that have a vector.
     interval : ndarray of shape (n_documents, n_topics, 2)
         Highest density intervals. If a share is close to zero in most draws, its mean may be above
         its interval; a line below the table says so.

@@ -45,11 +45,11 @@ from ..posterior.sentences import (
 )
 from ..posterior.sources import VECTORS, from_units, later_name, units_in_words
 from ..posterior.tables import Column, Table
-from .draws import draws_of
 from .inputs import vocabulary_reading
 from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics
 from .recording import unmixed_topics
 from .theta import theta_draws
+from .unbiased import unbiased_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -508,35 +508,6 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, 
         f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
         notes_on_rough(estimator.posterior_),
     )
-
-
-def unbiased_shares(estimator, counts, chosen):
-    """Shares of topics that documents with theta have theta for their mean, under some draws.
-
-    The words of a document are expected in the shares ``theta' phi``; weighted least squares solves
-    for theta, with the words' frequencies in all documents as variances. No prior draws the shares
-    to its mean. They may be negative.
-
-    Parameters
-    ----------
-    estimator : GaussianLDA
-    counts : csr_array of shape (n_documents, n_words)
-    chosen : ndarray of int
-
-    Yields
-    ------
-    ndarray of shape (n_documents, n_components)
-    """
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    frequency = np.asarray(counts.sum(axis=0)).ravel()
-    weight = np.divide(1.0, frequency, out=np.zeros_like(frequency), where=frequency > 0)
-    weight *= frequency.sum()
-    draws = draws_of(estimator, chosen=chosen)
-    for s in range(len(draws)):
-        proba = draws.word_proba(s, estimator.word_proba, estimator._vectors)
-        weighted = proba * weight
-        inverse = np.linalg.pinv(weighted @ proba.T, hermitian=True)
-        yield (counts @ (weighted.T @ inverse)) / lengths[:, None]
 
 
 def _posterior_shares(estimator, counts, chosen):

@@ -19,8 +19,8 @@ _EACH = 4
 
 def label_words(estimator, n):
     """The ``n`` words that are most relevant to each topic, (n_topics, n)."""
-    shares = topic_shares(estimator.posterior_)
-    return estimator.words_[first_words(estimator.components_, shares, n, "relevant")]
+    shares, proba = topic_shares(estimator.posterior_), estimator._word_proba(estimator.word_proba)
+    return estimator.words_[first_words(proba, shares, n, "relevant")]
 
 
 def labels_of(estimator):

@@ -108,8 +108,16 @@ class TopicDraws:
         """Probabilities of the vocabulary's words under each topic, by counts, (K, n_words)."""
         return counted_proba(self._draw("counts", s))
 
+    def token_proba(self, s):
+        """Shares of the vocabulary's words in the tokens of each topic, (K, n_words).
+
+        Of a topic without tokens all are zero.
+        """
+        counts = self._draw("counts", s)
+        return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+
     def density_proba(self, s, vectors):
-        """The same by powered densities, (K, n_words); ``vectors`` are those of the words."""
+        """Probabilities of words by powered densities of their ``vectors``, (K, n_words)."""
         table = self.power * self.log_density(s, self.vocabulary(s, vectors))
         table -= logsumexp(table, axis=0)
         # above zero, so that a single far word does not make a score infinite

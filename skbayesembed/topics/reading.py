@@ -109,7 +109,8 @@ class TopicReadingMixin(WordReadingMixin):
         -------
         Representatives
             A table: ``index`` in X, ``mean`` (as from ``transform``) and ``interval`` of the share,
-            and ``texts``.
+            and ``texts``. Documents of training are read by the words of the vocabulary alone, X
+            also by others that have a vector.
 
         Raises
         ------
@@ -272,7 +273,7 @@ class TopicReadingMixin(WordReadingMixin):
             self.n_jobs,
         )
         data = {
-            "topic_term_dists": self.components_,
+            "topic_term_dists": self._word_proba(self.word_proba),
             "doc_topic_dists": topic_features(fold, False),
             "doc_lengths": np.asarray(counts.sum(axis=1)).ravel(),
             "vocab": self.words_.tolist(),

@@ -335,7 +335,7 @@ def topic_table(estimator, n, prob):
     words = top_words(estimator, n, estimator.word_proba, prob)
     tokens = estimator.posterior_.flat("counts").sum(axis=-1)
     share = tokens / tokens.sum(axis=1, keepdims=True)
-    proba = estimator.components_
+    proba = estimator._word_proba(estimator.word_proba)
     entropy = -np.sum(proba * np.log(np.maximum(proba, 1e-300)), axis=1)
     if estimator._training is None:
         coherent = np.full(len(words), np.nan)
@@ -363,7 +363,7 @@ def _spread(estimator):
     if has_gaussians(posterior):
         trace = np.trace(posterior.flat("covariance"), axis1=-2, axis2=-1)
         return np.sqrt(trace).mean(axis=0)
-    proba, vectors = estimator.components_, estimator._vectors
+    proba, vectors = estimator._word_proba(estimator.word_proba), estimator._vectors
     squares = proba @ np.sum(vectors**2, axis=1) - np.sum((proba @ vectors) ** 2, axis=1)
     return np.sqrt(np.maximum(squares, 0.0))
 

@@ -13,7 +13,6 @@ from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.posterior.sentences import with_signs
 from skbayesembed.topics import effects
-from skbayesembed.topics.effects import unbiased_shares
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -180,16 +179,6 @@ def test_copies_of_documents_are_one_unit(model, data):
     np.testing.assert_allclose(thrice.sd_sampling, once.sd_sampling, rtol=1e-6)
     alone = model.effects(np.repeat(counts[kept], 3, axis=0), np.repeat(x[kept], 3))
     np.testing.assert_allclose(alone.sd_sampling, once.sd_sampling / np.sqrt(3), rtol=0.05)
-
-
-def test_unbiased_shares(model):
-    """Documents of expected counts have their theta; the mean of drawn ones comes near it."""
-    proba = model.posterior_.flat("counts")[3] + 0.01
-    proba /= proba.sum(axis=1, keepdims=True)
-    theta = np.random.default_rng(0).dirichlet(np.ones(K), 20)
-    expected = sparse.csr_array(50 * theta @ proba)
-    found = next(unbiased_shares(model, expected, np.array([3])))
-    np.testing.assert_allclose(found, theta, atol=1e-8)
 
 
 def test_one_topic_is_refused(data):

@@ -254,6 +254,7 @@ def test_search_by_its_own_score():
             {"learn_doc_topic_prior": "symmetric", "solver": "hmc"},
             "not available with solver='hmc'",
         ),
+        ({"learn_doc_topic_prior": "symmetric", "warmup": 0}, "warmup must be 1 or more, got 0"),
         ({"mean_prior": 1.0}, r"mean_prior must be None or an array of shape \(n_dims,\)"),
         ({"mean_prior": [0.0, 1.0]}, r"mean_prior must have shape \(4,\)"),
         ({"mean_precision_prior": 0}, "mean_precision_prior must be a number > 0"),

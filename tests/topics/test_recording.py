@@ -91,7 +91,7 @@ def scattered(steps):
     [
         (0, [], []),
         (2.05, [], ["(topics 0 and 2: R-hat 1.09 and 1.09, above 1.05; intervals are rough)",
-                 "(topics 0 and 2: 10 and 10 effective draws of the share, below 100; intervals "
+                 "(topics 0 and 2: 20 and 20 effective draws of the share, below 100; intervals "
                  "are rough)"]),
         *(
             (apart, ["(topics 0 and 2: chains not mixed (R-hat above 1.1, or still drifting); read "

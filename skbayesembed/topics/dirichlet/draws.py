@@ -52,6 +52,10 @@ class DirichletDraws(TopicDraws):
         proba = counts + concentration * measure.T
         return proba / (counts.sum(axis=1, keepdims=True) + concentration)
 
+    def token_proba(self, s):
+        """Posterior means of the words of topics, also of those without tokens."""
+        return self.word_proba(s, "count")
+
     def new_proba(self, s, vectors):
         """Base measure of words that are not in the vocabulary, whose own adds up to one, (n, K).
 

@@ -1,0 +1,109 @@
+"""Shares of topics that the prior does not draw to its mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
+from skbayesembed.topics.draws import draws_of
+from skbayesembed.topics.unbiased import confusion, simulated, unbiased_shares
+
+K = 3
+
+
+@pytest.fixture(scope="module")
+def model():
+    data = make_topics(200, 80, K, mean_length=60, separation=2.0, random_state=0)
+    return GaussianLDA(
+        K, embedding=data.vectors, solver="vi", min_count=1, random_state=0
+    ).fit(data.counts)  # fmt: skip
+
+
+@pytest.mark.parametrize("length", [6, 40])
+@pytest.mark.parametrize("word_proba", ["count", "density"])
+def test_mean_shares_are_those_that_documents_were_drawn_with(model, length, word_proba):
+    """Posterior means are not, by more than ten standard errors in short documents."""
+    model.set_params(word_proba=word_proba)
+    rng, n = np.random.default_rng(1), 3000
+    theta = rng.dirichlet([0.5, 1.0, 2.0], n)
+    proba = draws_of(model, chosen=np.array([5])).token_proba(0)
+    counts = simulated(theta, np.full(n, length), proba, rng)
+    columns = np.zeros((n, 80))
+    columns[:, model._columns] = counts.toarray()
+    found = next(unbiased_shares(model, counts, np.array([5])))
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    error = (found - theta).std(axis=0) / np.sqrt(n)
+    # five standard errors of the mean, and as many of 20,000 simulated documents
+    assert np.all(np.abs((found - theta).mean(axis=0)) < 7 * error)
+    # and slopes on theta are one
+    slopes = [np.polyfit(t, f, 1)[0] for t, f in zip(theta.T, found.T, strict=True)]
+    np.testing.assert_allclose(slopes, 1.0, atol=0.06 if length < 10 else 0.03)
+    read = model.transform(columns)
+    shrunk = [np.polyfit(t, r, 1)[0] for t, r in zip(theta.T, read.T, strict=True)]
+    assert length > 10 or np.all(np.array(shrunk) < 0.9)
+    model.set_params(word_proba="count")
+
+
+@pytest.mark.parametrize("word_proba", ["count", "density"])
+def test_few_short_documents_have_unbiased_shares(word_proba):
+    """Five tokens of 1,000 words each: most words are not in them, others once.
+
+    Each topic has words of its own, one in five of which has five times the tokens of the rest.
+    """
+    rng = np.random.default_rng(0)
+    vectors = 0.3 * rng.normal(size=(1000, 3))
+    vectors[:500, 0] += 3
+    vectors[500:, 0] -= 3
+    common = np.where(np.arange(500) % 5 == 0, 5.0, 1.0)
+    words = np.zeros((2, 1000))
+    words[0, :500] = words[1, 500:] = common / common.sum()
+    topic = np.repeat([0, 1], 20)
+    fitted = GaussianLDA(
+        2, embedding=vectors, solver="vi", min_count=1, random_state=0, word_proba=word_proba
+    ).fit(2000 * words)
+    few = np.array([rng.multinomial(5, words[k]) for k in topic])
+    table = fitted.effects(few, {"second": topic == 1})
+    # topics without a word in common: a document's share is known, but for a document added to B
+    np.testing.assert_allclose(np.abs(table.mean[1]), 1.0, atol=5e-3)
+
+
+def test_what_is_read_as_what():
+    """B is found from noise about it; of a topic that no document has it is that of the unit."""
+    rng = np.random.default_rng(0)
+    theta = np.column_stack([rng.dirichlet([1.0, 1.0, 2.0], 5000), np.zeros(5000)])
+    truth = np.array([[0.8, 0.1, 0.0], [0.1, 0.6, 0.2], [0.1, 0.3, 0.8]])
+    read = theta[:, :3] @ truth.T
+    read = np.column_stack([read, np.zeros(5000)]) + 0.01 * rng.normal(size=(5000, 4))
+    found = confusion(theta, read)
+    # of noise a slope has some .01 / 20, and one document of 1,000 is added
+    np.testing.assert_allclose(found[:3, :3], truth, atol=0.004)
+    np.testing.assert_allclose(found[:, 3], [0, 0, 0, 1], atol=1e-12)
+
+
+def test_simulated_documents():
+    """Lengths as asked for, words by topic; none of a topic without tokens."""
+    theta = np.array([[1.0, 0.0, 0.0], [0.2, 0.5, 0.3]])
+    proba = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.25, 0.75], [0.0, 0.0, 0.0, 0.0]])
+    counts = simulated(theta, np.array([1000, 7000]), proba, np.random.default_rng(0)).toarray()
+    np.testing.assert_array_equal(counts.sum(axis=1), [1000, 7000])
+    assert counts[0, 2:].sum() == 0
+    # five standard errors
+    expected = 7000 * np.array([1 / 7, 1 / 7, 5 / 28, 15 / 28])
+    assert np.all(np.abs(counts[1] - expected) < 5 * np.sqrt(expected))
+
+
+def test_documents_of_any_length(model):
+    """One token, fractions of one, and thousands."""
+    rng = np.random.default_rng(2)
+    counts = rng.poisson(1.0, (7, model.words_.size)).astype(float)
+    counts[0] = 0
+    counts[0, 3] = 0.4
+    counts[1] *= 200
+    counts[2] = 0
+    counts[2, 5] = 1
+    found = next(unbiased_shares(model, sparse.csr_array(counts), np.array([0])))
+    assert np.all(np.isfinite(found)) and found.shape == (7, K)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
