@@ -1,6 +1,6 @@
 """Do intervals of regressions with documents hold, and how often is a permuted covariate found?
 
-    python benchmarks/effects.py [topics] [time] [predictors] [meaning] [meaning-time]
+    python benchmarks/effects.py [topics] [length] [time] [predictors] [meaning] [meaning-time]
         [--data-sets 200] [--setting units ...]
 
 Topics as outcomes, `GaussianLDA.effects`. Topics and the probabilities of their words are those of
@@ -11,6 +11,12 @@ is the effect on the mean of theta. A row for each setting and kind of shares, o
 and topics: mean effect on the first topic; bias of the first two, in standard errors; standard
 error by the spread over data sets, and as reported; coverage of 90 % intervals; and the share of
 p-values below .05 when the covariate is permuted over speakers.
+
+Real documents cut short (needs SKBAYESEMBED_DATA): 4,000 posts of 20 Newsgroups with 60 tokens or
+more, 20 topics by ``word_model="dirichlet"``, and whether a post is about computers. For the posts
+as they are, and for so many of their tokens by chance: the slope of the 20 effects on those of the
+whole posts by the same kind of shares, which is one where length does not matter; the smallest mean
+share of a topic in either group; the mean standard error.
 
 The same in time: a covariate that has nothing to do with the shares, both as alike from speaker to
 speaker as the setting says, without and with `times=`: how often 90 % intervals hold zero.
@@ -39,6 +45,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr, stdtrit
+from topics import load
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import make_topics
@@ -148,6 +155,41 @@ def topics(options):
                 f"{spread.mean():.4f}, {sd.mean():.4f}  {held.mean():.3f}  "
                 f"{(p < 0.05).mean():.3f}  {cosine:.2f}"
             )
+
+
+def length(options):
+    """Print how effects hang on the lengths of the documents of 20 Newsgroups."""
+    counts, vectors, labels, _ = load("20ng")
+    rng = np.random.default_rng(options.seed)
+    tokens = np.asarray(counts.sum(axis=1)).ravel()
+    rows = rng.permutation(np.flatnonzero(tokens >= 60))[:4000]
+    counts, computers = counts[rows], (labels[rows] >= 1) & (labels[rows] <= 5)
+    model = GaussianLDA(
+        20, embedding=vectors, word_model="dirichlet", solver="vi", random_state=options.seed
+    ).fit(counts)
+    print("tokens, shares: slope on effects in whole posts  least mean share  se")
+    whole = {}
+    for n in (None, 40, 15):
+        cut = counts if n is None else shortened(counts, n, rng)
+        for shares in ("unbiased", "posterior"):
+            found = model.effects(cut, computers, shares=shares)
+            effect = found.mean[1]
+            there = whole.setdefault(shares, effect)
+            least = min(found.mean[0].min(), found.mean.sum(axis=0).min())
+            print(
+                f"{n or 'all'}, {shares}: {effect @ there / (there @ there):.3f}  {least:.4f}  "
+                f"{found.sd[1].mean():.4f}"
+            )
+
+
+def shortened(counts, n, rng):
+    """Documents of ``n`` of their tokens by chance."""
+    out = sparse.lil_array(counts.shape)
+    for row in range(counts.shape[0]):
+        here = slice(counts.indptr[row], counts.indptr[row + 1])
+        drawn = rng.multivariate_hypergeometric(counts.data[here].astype(int), n)
+        out[row, counts.indices[here]] = drawn
+    return out.tocsr().astype(float)
 
 
 def series(rng, memory, n):
@@ -381,6 +423,7 @@ def main():
     """Run the parts that are asked for."""
     parts = {
         "topics": topics,
+        "length": length,
         "time": time,
         "predictors": predictors,
         "meaning": meaning,

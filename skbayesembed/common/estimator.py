@@ -14,6 +14,7 @@ from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
+import joblib
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
@@ -233,16 +234,20 @@ def all_or_nothing(method: _Method) -> _Method:
 
 
 def fixed_of(estimator: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Parameters that what ``partial_fit`` has learned belongs to; of objects nothing is known."""
-    values = {name: getattr(estimator, name) for name in names}
-    known = str | float | int | np.number | np.ndarray | list | None
-    return {name: copy.copy(x) for name, x in values.items() if isinstance(x, known)}
+    """Parameters that what ``partial_fit`` has learned belongs to; of objects a digest."""
+    return {name: _kept(getattr(estimator, name)) for name in names}
+
+
+def _kept(value):
+    if isinstance(value, str | float | int | np.number | np.ndarray | list | None):
+        return copy.copy(value)
+    return f"{type(value).__name__} {joblib.hash(value)[:8]}"
 
 
 def check_fixed(estimator: Any, fixed: Mapping[str, Any]) -> None:
     """Raise a ValueError where one of these parameters is another by now."""
     for name, value in fixed.items():
-        now = getattr(estimator, name)
+        now = _kept(getattr(estimator, name))
         several = isinstance(now, np.ndarray | list) or isinstance(value, np.ndarray | list)
         if not (np.array_equal(now, value) if several else now == value):
             raise ValueError(

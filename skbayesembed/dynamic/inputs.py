@@ -203,6 +203,12 @@ def training_again(estimator, X, times, sample_weight=None):
             f"of {estimator.words_.size} words in {estimator.periods_.n_periods} periods; got "
             f"{training.words.size} words in {training.periods.n_periods} periods, or other pairs."
         )
+    # of models that an earlier version saved, nothing is known of negatives
+    if not np.allclose(training.totals, getattr(estimator, "_observations", training.totals)):
+        raise ValueError(
+            "X must be the data that fit was given, with its negative pairs: negative, ns_exponent "
+            "and negative_sampling must be those of fit."
+        )
     return training.counts
 
 

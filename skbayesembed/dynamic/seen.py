@@ -197,7 +197,8 @@ def _uses(source):
         words, ends, each = source.matrix.indices, source.matrix.indptr, source.matrix.data
     documents = np.repeat(np.arange(source.n_documents), np.diff(ends))
     each = np.where(words >= 0, each, 0.0)
-    # a token that is alone makes no pair
-    alone = np.bincount(documents, each, source.n_documents) <= 1.0
-    known = (each > 0) & ~alone[documents]
+    # a token that is alone makes no pair; fractions of several words do
+    several = np.bincount(documents, each > 0, source.n_documents) > 1
+    several |= np.bincount(documents, each, source.n_documents) > 1.0
+    known = (each > 0) & several[documents]
     return documents[known], words[known], each[known]

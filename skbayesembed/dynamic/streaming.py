@@ -27,7 +27,10 @@ from .vi.filtering import begin, learn_periods
 from .vi.solver import check_arrays, sites_result
 
 # What the sites learned so far belong to.
-_FIXED = ("n_components", "prior_precision", "diffusion")
+_FIXED = (
+    "n_components", "prior_precision", "diffusion", "hyperprior", "negative", "ns_exponent",
+    "negative_sampling", "window", "window_weights", "pair_weights",
+)  # fmt: skip
 
 
 class Stream:

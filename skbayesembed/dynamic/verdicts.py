@@ -279,7 +279,8 @@ def sentences_on_itself(found, word, reason):
             f"would be 1 if they had the same direction; {_BELOW_ONE}"
         ),
     )
-    if reference in sentences and not found.few_pairs[list(sentences).index(reference)]:
+    # a period may be named twice
+    if reference in sentences and not found.few_pairs[list(found.periods).index(reference)]:
         sentences[reference] = (
             f"{reference} is the reference, with which {word} is compared in other periods; the "
             "cosine with itself is 1."

@@ -25,6 +25,7 @@ from .documents.source import balances, sampling_of, warn_of_dispersion, warn_of
 from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .of_documents import DocumentsMixin
+from .pairs import context_totals
 from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
 from .settle import ResolvingMixin, settle
@@ -444,7 +445,8 @@ class BayesianSGNS(
         cost.announce(self, ROOM, training, seeds, _find, seconds_of_question, work)
         settled, found = _find(self, training, seeds)
         found.posterior.attrs.update(settled.facts)
-        if not isinstance(settled.estimator.prior_precision, str):
+        of_number = not isinstance(settled.estimator.prior_precision, str)
+        if of_number and not (isinstance(self.prior, str) and self.prior == "ard"):
             found.learned["prior_precision_"] = settled.estimator.prior_precision
         self._stream = None
         self._note(training)
@@ -519,6 +521,7 @@ class BayesianSGNS(
         self.vocabulary_ = training.vocabulary
         counts = training.counts
         self.observed_ = None if counts is None else np.ravel(counts.positive.sum(axis=1))
+        self._negatives = None if counts is None else context_totals(counts.negative)
         self._columns = training.columns
 
     def _learned_from(self, posterior):

@@ -37,7 +37,7 @@ from .counting import (
     window_pairs,
 )
 from .documents.blocks import DocumentPairs
-from .pairs import times
+from .pairs import context_totals, times
 from .shards import PairShard
 
 # The scoring protocol: the same for every candidate, whatever it was trained with. In a count
@@ -311,17 +311,28 @@ def training_again(estimator, X, seed, sample_weight=None, units=None):
 
 
 def _check_observed(estimator, counts):
-    """Raise a ValueError for other pairs than those that were fitted, by the sums of targets."""
+    """Raise a ValueError for other pairs than were fitted, by sums of targets and of contexts."""
     fitted = estimator.observed_
     if fitted is None:
         return
     found = np.ravel(counts.positive.sum(axis=1))
-    if not np.allclose(found, fitted, rtol=_COUNTED, atol=_COUNTED * fitted.max(initial=0.0)):
+    if not _same_sums(found, fitted):
         raise ValueError(
             "X must be the data that fit was given, with the same sample_weight and counted with "
             f"the same parameters; X has {found.sum():.10g} pairs of words where fit had "
             f"{fitted.sum():.10g}, or has them of other words."
         )
+    # of models that an earlier version saved, nothing is known of negatives
+    noise = getattr(estimator, "_negatives", None)
+    if noise is not None and not _same_sums(context_totals(counts.negative), noise):
+        raise ValueError(
+            "X must be the data that fit was given, with its negative pairs: negative, ns_exponent "
+            "and negative_sampling must be those of fit."
+        )
+
+
+def _same_sums(found, fitted):
+    return np.allclose(found, fitted, rtol=_COUNTED, atol=_COUNTED * fitted.max(initial=0.0))
 
 
 def _check_same(estimator, found, fitted):

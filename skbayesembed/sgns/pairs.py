@@ -80,6 +80,13 @@ class RankOne:
         return float(self.left.sum() * self.right.sum())
 
 
+def context_totals(pairs: Any) -> np.ndarray:
+    """Sums over the targets of a `RankOne` or a sparse matrix, (n_columns,)."""
+    if isinstance(pairs, RankOne):
+        return pairs.left.sum() * pairs.right
+    return np.ravel(pairs.sum(axis=0))
+
+
 class PairCounts:
     """Counts of how often each pair of words was seen (positive) and drawn as noise (negative).
 

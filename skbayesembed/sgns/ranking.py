@@ -85,7 +85,8 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     """
     deviations = estimator._deviations()
     n, top = min(n, others.size), min(top, others.size)
-    if deviations is None:
+    # where all words have too little text there is nothing to ask
+    if deviations is None or not others.size:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
     check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)

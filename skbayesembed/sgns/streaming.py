@@ -25,7 +25,10 @@ from .solvers import ROOM
 from .vi.solver import online_result, start_online
 
 # What was learned so far belongs to.
-_FIXED = ("n_components", "prior", "prior_precision", "negative", "ns_exponent")
+_FIXED = (
+    "n_components", "prior", "prior_precision", "hyperprior", "covariance", "biases", "negative",
+    "ns_exponent", "negative_sampling", "pair_weights",
+)  # fmt: skip
 
 
 class Stream:
@@ -39,7 +42,7 @@ class Stream:
     vocabulary : list of str or None
     """
 
-    # window and its weights of the shards so far; of none yet
+    # window and its weights so far; of none yet
     _laid = None
     # minibatches of documents that were taken in
     n_taken = 0
@@ -63,7 +66,6 @@ class Stream:
             if isinstance(X, PairShard):
                 self._check_words(X)
                 self._check_windows(X.window, X.window_weights)
-                self._laid = X.window, X.window_weights
                 self.tokens += X.tokens.sum(axis=0)
                 self.online.learn(X.positive, run)
                 return
@@ -120,13 +122,14 @@ class Stream:
             )
 
     def _check_windows(self, *laid):
-        """Raise a ValueError for pairs of other windows than the shards before had."""
+        """Raise a ValueError for pairs of other windows than those before had."""
         if self._laid is not None and laid != self._laid:
             now, before = (f"window={w!r}, window_weights={x!r}" for w, x in (laid, self._laid))
             raise ValueError(
-                f"X must have pairs of windows as the shards before it, {before}, got {now}: "
+                f"X must have pairs of windows as the data before it, {before}, got {now}: "
                 "count again, or set the estimator's, with one of both."
             )
+        self._laid = laid
 
     def fitted(self, estimator):
         """What was learned so far, a `Fitted`."""

@@ -164,9 +164,9 @@ class TopicReadingMixin(WordReadingMixin):
             What is regressed. ``"posterior"`` uses posterior draws of a document's shares, as stm's
             ``estimateEffect`` does. They are shrunk toward their prior mean, which does not know
             the covariates, and effects are too small by the same factor: slightly in long
-            documents, by up to a tenth in documents of fifteen words. ``"unbiased"`` uses weighted
-            least squares estimates without that prior, which are noisier for a document but
-            unbiased.
+            documents, by a tenth to a quarter in documents of fifteen words. ``"unbiased"`` uses
+            posterior means that are corrected by what becomes of documents simulated from the fit
+            (Buonaccorsi 2010, sect. 3): noisier for a document, but without that bias.
         n_draws : int, default=50
             Maximum number of draws of the topics for which the regression is run.
         prob : float, default=0.9

@@ -31,7 +31,11 @@ from .vi.solver import learner, of_factors
 from .words import mean_word_proba
 
 # What was learned so far belongs to.
-_FIXED = ("n_components", "word_model", "likelihood_power", "doc_topic_prior")
+_FIXED = (
+    "n_components", "word_model", "background", "likelihood_power", "doc_topic_prior",
+    "learn_doc_topic_prior", "normalize", "mean_prior", "mean_precision_prior",
+    "degrees_of_freedom_prior", "covariance_prior", "learning_offset", "learning_decay",
+)  # fmt: skip
 
 
 class Stream:

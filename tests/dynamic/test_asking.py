@@ -16,6 +16,7 @@ from skbayesembed.dynamic import seen
 from skbayesembed.dynamic.verdicts import (
     sentence_on_change,
     sentence_on_drift,
+    sentences_on_itself,
     verdict_on_change,
     verdict_on_drift,
 )
@@ -228,6 +229,17 @@ def test_document_similarity(by_model, fitted):
     np.testing.assert_allclose(words.mean[0, 0], same.mean[0])
     other = fitted.document_similarity(X, X[:2], times=times, other_times=times[:2])
     np.testing.assert_allclose(other.mean, found.mean[:, :2])
+
+
+def test_a_period_that_is_named_twice(by_model):
+    """The reference is told of by its own row."""
+    once = by_model.self_similarity("w02", 1901, periods=[1902, 1901])
+    twice = by_model.self_similarity("w02", 1901, periods=[1902, 1902, 1901])
+    assert twice.sentences == once.sentences
+    again = copy.copy(twice)
+    again.few_pairs = np.array([True, True, False])
+    said = sentences_on_itself(again, "'w02'", lambda i: "")
+    assert said[1901].startswith("1901 is the reference") and "too few" in said[1902]
 
 
 def test_self_similarity(by_model, fitted):

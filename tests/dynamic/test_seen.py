@@ -59,6 +59,34 @@ def test_what_periods_have_of_words(kind, weights):
     assert (seen.uses is None) == (kind == "pairs") == (pairs_of_use(model, training) is None)
 
 
+def test_shares_of_documents_are_uses():
+    """Rows that add up to one have pairs of words, whatever rounding makes of the sum."""
+    counts = np.full((N, 3), 0.25)
+    counts[:, 0] = 0.5
+    counts[::2, 0] += 1e-16
+    counts[0] = [0.9, 0.0, 0.0]
+    model = DynamicSGNS(2, min_count=1)
+    seen = Seen.of(training_data(model, counts, TIMES, np.random.SeedSequence(0), UNITS, None))
+    sizes = np.bincount(TIMES - 1900)
+    sizes[TIMES[0] - 1900] -= 1
+    np.testing.assert_allclose(seen.uses, np.outer(sizes, [0.5, 0.25, 0.25]))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_period_without_text_has_no_neighbours():
+    """By units, as by the model: an empty table, and how many words have too little text."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    model = DynamicSGNS(2, min_count=1, random_state=0, bins=[1900, 1920, 1940, 1960])
+    model.fit(texts, times=[1901] * 15 + [1950] * 15)
+    assert model.most_similar("cat", 2, period=1950).n_units is not None
+    for _ in range(2):
+        found = model.most_similar("cat", 2, period=1930)
+        assert found.words.size == 0 and found.n_left_out == model.words_.size - 1
+        found = model.analogy("cat", "mat", "dog", period=1930)
+        assert found.words.size == 0
+        model.set_params(uncertainty="model")
+
+
 # Pairs, uses (None: not known), units of the word, units of the period, pairs of a use: whether
 # there is too little.
 CASES = [

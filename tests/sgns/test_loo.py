@@ -231,3 +231,7 @@ def test_only_of_what_was_fitted():
         model.set_params(window=2)
         with pytest.raises(ValueError, match=r"pairs of words where fit had \d"):
             model.loo(texts, sample_weight=weights)
+        for change in ({"negative": 5}, {"ns_exponent": 0.0}):
+            model.set_params(window=5, negative=1.0, ns_exponent=0.75).set_params(**change)
+            with pytest.raises(ValueError, match="with its negative pairs: negative, ns_exponent"):
+                model.loo(texts, sample_weight=weights)

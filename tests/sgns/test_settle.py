@@ -97,7 +97,10 @@ def test_intervals_of_what_auto_took(texts):
     assert_array_equal(model.similarity(0, 1).draws, same.similarity(0, 1).draws)
 
 
-@pytest.mark.parametrize("options", [{"prior_precision": "learned"}, {"prior": "ard"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"prior_precision": "learned"}, {"prior": "ard"}, {"prior": "ard", "prior_precision": 50.0}],
+)
 def test_learned_precision_has_no_number(texts, options):
     model = BayesianSGNS(2, **options, **SHORT).fit(texts)
     assert not hasattr(model, "prior_precision_")

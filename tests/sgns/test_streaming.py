@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, GraphPrior, build_vocabulary, count_pairs
 from skbayesembed.datasets import load_python_reference, make_sgns
 from skbayesembed.sgns.vi.online import OnlineVI
 
@@ -236,13 +236,45 @@ def test_streams_of_earlier_versions_go_on():
     assert np.any(model.partial_fit(texts).rho_ != 0)
 
 
-@pytest.mark.parametrize("change", [{"prior_precision": 20.0}, {"negative": 3}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prior_precision": 20.0},
+        {"negative": 3},
+        {"covariance": "diag"},
+        {"biases": True},
+        {"negative_sampling": "sampled"},
+        {"prior": GraphPrior([("cat", "dog")])},
+    ],
+)
 def test_what_was_learned_belongs_to_parameters(change):
     texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
     model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).partial_fit(texts)
     name = next(iter(change))
     with pytest.raises(ValueError, match=f"{name} must stay .*, which partial_fit has begun with"):
         model.set_params(**change).partial_fit(texts)
+
+
+def test_a_prior_that_is_an_object_stays():
+    """One of the same edges may take its place, as after loading; one of others may not."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(
+        2, solver="vi", covariance="diag", min_count=1, prior=GraphPrior([("cat", "dog")])
+    )
+    model.partial_fit(texts).set_params(prior=GraphPrior([("cat", "dog")])).partial_fit(texts)
+    for other in (GraphPrior([("cat", "mat")]), "normal"):
+        with pytest.raises(ValueError, match="prior must stay 'GraphPrior .*, which partial_fit"):
+            model.set_params(prior=other).partial_fit(texts)
+
+
+def test_pairs_of_other_windows_are_refused_in_either_order():
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="vi", window=5, min_count=1, random_state=0).partial_fit(texts)
+    narrow = count_pairs(texts, build_vocabulary(texts, min_count=1), window=2)
+    with pytest.raises(ValueError, match="windows as the data before it, window=5"):
+        model.partial_fit(narrow)
+    with pytest.raises(ValueError, match="windows as the data before it, window=5"):
+        model.set_params(window=2).partial_fit(texts)
 
 
 def test_a_fit_that_fails_leaves_the_one_before():
