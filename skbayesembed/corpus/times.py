@@ -287,8 +287,16 @@ def _reading_of(value, name):
 
 def _read_texts(values, name):
     """Texts as dates, or years; a ValueError for the first that is none in the ISO format."""
-    if all(_YEAR.fullmatch(value) for value in values):
+    years = [bool(_YEAR.fullmatch(value)) for value in values]
+    if all(years):
         return np.array([int(value) for value in values], dtype=object)
+    others = [i for i, value in enumerate(values) if not is_numeral(value)]
+    if any(years) and others and not any(map(_is_date, values)):
+        i = others[0]
+        raise ValueError(
+            f"{name}[{i}] must be a year, as {'those before it' if i else 'others'} are, got "
+            f"{values[i]!r}: correct it, or leave it out."
+        )
     dates = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         if _BASIC_DATE.fullmatch(value):
@@ -312,6 +320,10 @@ def _read_texts(values, name):
         except ValueError as error:
             raise ValueError(f"{name}[{i}] must be a date, got {value!r}: {error}.") from None
     return dates
+
+
+def _is_date(value):
+    return bool(_BASIC_DATE.fullmatch(value) or _ISO_DATE.fullmatch(value))
 
 
 def _plain_date(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -169,7 +170,7 @@ def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:
     hint = ""
     if isinstance(which, str) and not known:
         hint = f": none has a name yet, name_{'topics' if 'topic' in what else 'senses'} gives them"
-    raise ValueError(f"{what} must be {allowed}, got {which!r}{hint}.")
+    raise ValueError(f"{what} must be {allowed}, got {reprlib.repr(which)}{hint}.")
 
 
 def _is_number(k, n):

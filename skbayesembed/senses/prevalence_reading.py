@@ -294,12 +294,13 @@ class PrevalenceReadingMixin:
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, units)
         name = together(given_names(self.posterior_, "sense"), "sense", senses)
-        title = f"change of the prevalence of {name}{of} from {before} to {after}"
+        where = "" if genre is None else f" in {genre}"
+        title = f"change of the prevalence of {name}{of}{where} from {before} to {after}"
         asked = {"sense": name, "start": before, "end": after}
         asked |= {} if genre is None else {"genre": genre}
-        found = self._result(
-            summarise(change, prob, **entries), title, {}, prob, units, asked=asked
-        )
+        made = summarise(change, prob, **entries)
+        over = self._over_genres(genre)
+        found = self._result(made, title, {}, prob, units, over, asked=asked)
         if found.source == "point":
             found.sd = found.prob_increase = np.nan
         else:
@@ -375,6 +376,7 @@ class PrevalenceReadingMixin:
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         few = few_in_periods(self, None if genre is None else genre_index(self, genre), units)
+        few += self._over_genres(genre)
         asked = {"sense": name, "threshold": threshold}
         asked |= {} if genre is None else {"genre": genre}
         found = self._result(entries, title, {"period": periods}, None, units, few, asked=asked)
@@ -385,6 +387,13 @@ class PrevalenceReadingMixin:
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
         return found
+
+    def _over_genres(self, genre):
+        """A line on what an answer without a genre is an average of; none of one genre."""
+        n = self.posterior_["prevalence"].shape[2]
+        if genre is not None or n == 1:
+            return []
+        return [f"(an average over {n} genres, by their snippets in all periods)"]
 
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)

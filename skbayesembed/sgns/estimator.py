@@ -100,7 +100,8 @@ class BayesianSGNS(
     negative_sampling : {"expected", "sampled"}, default="expected"
         ``"expected"``: expected counts, with an observation for every pair of words (Bamler & Mandt
         2017, supplement eqs. 1-3). Time grows with the square of the vocabulary, and so does memory
-        for ``"gibbs"``, ``"laplace"`` and intervals by units. ``"sampled"``: as in word2vec.
+        for ``"gibbs"``, and up to 10,000 words for ``"laplace"`` and intervals by units.
+        ``"sampled"``: as in word2vec.
     subsample : float or None, default=None
         Threshold of word2vec's rule for dropping frequent words at random.
     min_count : int, default=5
@@ -147,8 +148,8 @@ class BayesianSGNS(
         online learning, sampled negatives) and with biases or ``prior="ard"``; after ``fit``,
         ``posterior_.attrs["uncertainty"]`` says which they are. ``posterior_``, ``score`` and
         ``loo`` are always the model's. If ``rho_`` has more than 2,000,000 entries, or what all
-        answers share would not fit in memory, answers are computed one by one, each in a few dozen
-        passes through all pairs of words. Then
+        answers share would not fit in memory, answers are computed one by one, each by a
+        linear system: minutes of processor time for 10,000 words, hours for 100,000. Then
         ``dispersion_`` is NaN, ``response_`` is taken as 1 (from 10,000 words on refits tell of an
         answer's soft directions), ranks among all words have no probability, and features of
         documents no standard deviation.

@@ -143,6 +143,8 @@ def test_texts_of_dates():
             ["1999-05-03", "spring"],
             r"'spring' in times\[1\]; convert texts first, dates as by pandas",
         ),
+        (["1900", "1950", "n.d.", "1960"], r"times\[2\] must be a year, as those before .* 'n.d.'"),
+        (["c. 1900", "1950"], r"times\[0\] must be a year, as others are, got 'c. 1900': correct"),
         (["20/01/1991"], r"dates as by pandas.to_datetime\(times, dayfirst=True\)"),
         (["01/20/1991"], r"dates as by pandas.to_datetime\(times\), or write"),
         (

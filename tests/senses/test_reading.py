@@ -201,6 +201,8 @@ def test_prevalence_change(fitted, truth, snippets, genre):
         prevalence = prevalence[:, 1]
     change = prevalence[:, 2] - prevalence[:, 0]
     found = fitted.prevalence_change(1, 1810, 1830, genre=genre, prob=0.8)
+    assert ("(an average over 2 genres, by their" in repr(found)) == (genre is None)
+    assert ("sense 1 in prose from" in found.title) == (genre == "prose")
     np.testing.assert_allclose(found.draws, change)
     by_default = fitted.prevalence_change(1, genre=genre, prob=0.8)
     np.testing.assert_array_equal(by_default.draws, found.draws)
