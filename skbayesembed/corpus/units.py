@@ -129,7 +129,7 @@ def as_labels(labels):
 
 def check_none_missing(labels, what):
     """Raise a ValueError that names the first place where an array of units has no label."""
-    missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
+    missing = np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
     if missing.any():
         raise ValueError(
             f"units must have a label for every one of the {what}, got "
@@ -137,7 +137,7 @@ def check_none_missing(labels, what):
         )
 
 
-def _is_missing(label):
+def is_missing(label):
     """Whether a label is None, not a number, or pandas' own mark of what is missing."""
     try:
         return label is None or type(label).__name__ == "NAType" or bool(label != label)

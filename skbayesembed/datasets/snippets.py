@@ -26,7 +26,7 @@ from ..corpus.text import (
     materialise,
     restrict,
 )
-from ..corpus.units import check_none_missing, name_of
+from ..corpus.units import as_labels, check_none_missing, is_missing, name_of
 from .named import NamedArray
 from .snippet_table import Snippets
 
@@ -252,7 +252,10 @@ def _covariate(values, name, n_documents):
     if values is None:
         return None
     check_not_iterator(name, values)
-    values = np.asarray(values)
+    # what is missing beside texts stays so
+    labels = as_labels(values)
+    missing = labels.dtype == object and any(map(is_missing, labels.ravel().tolist()))
+    values = labels if missing else np.asarray(values)
     if values.ndim != 1 or len(values) != n_documents:
         raise ValueError(
             f"{name} must have one entry for each of the {n_documents} documents, got shape "

@@ -149,8 +149,12 @@ def log_mass(
         walker = Walker(bridge, rng, theta, step)
         gaps = []
         for i in range(n_moves):
+            measured = _PARTS * i >= n_moves
+            if measured and walker.adapting:
+                # steps that hung on where the chain is would lead it elsewhere
+                walker.freeze()
             walker.move()
-            if _PARTS * i >= n_moves:
+            if measured:
                 state = walker.state
                 gaps.append(_gap(bridge.share, state))
         theta, step = walker.state.theta, walker.sampler.step

@@ -18,7 +18,9 @@ class ELBODisplay(Display):
 
     Parameters
     ----------
-    elbo : ndarray of shape (n_iter,)
+    elbo : ndarray of shape (n_entries,)
+    every : int, default=1
+        Iterations that an entry is the mean of.
 
     Attributes
     ----------
@@ -39,8 +41,8 @@ class ELBODisplay(Display):
     True
     """
 
-    def __init__(self, elbo: np.ndarray) -> None:
-        self.elbo = elbo
+    def __init__(self, elbo: np.ndarray, every: int = 1) -> None:
+        self.elbo, self.every = elbo, every
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, start: int = 0, ax: Any = None) -> Self:
@@ -83,7 +85,8 @@ class ELBODisplay(Display):
                 f"data are read in every iteration, got solver={solver!r}"
                 + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
             )
-        return cls(np.asarray(elbo)).plot(ax, start=start)
+        every, rest = divmod(int(estimator.n_iter_), len(elbo))
+        return cls(np.asarray(elbo), 1 if rest else max(every, 1)).plot(ax, start=start)
 
     def plot(self, ax: Any = None, *, start: int = 0) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -107,12 +110,15 @@ class ELBODisplay(Display):
         [-3.0, -2.0, -1.9]
         """
         check_integer("start", start, 0)
-        if start >= len(self.elbo):
-            raise ValueError(f"start must be below {len(self.elbo)} iterations, got {start}.")
+        x = self.every * np.arange(1, len(self.elbo) + 1)
+        if start >= x[-1]:
+            raise ValueError(f"start must be below {x[-1]} iterations, got {start}.")
         (axes,) = self._open(ax, _HEIGHT)
-        x = np.arange(start + 1, len(self.elbo) + 1)
-        (self.line_,) = axes.plot(x, self.elbo[start:], "o-", ms=2.5, lw=1.2, color=COLORS[0])
-        axes.set_xlabel("iteration")
+        kept = x > start
+        look = {"ms": 2.5, "lw": 1.2, "color": COLORS[0]}
+        (self.line_,) = axes.plot(x[kept], self.elbo[kept], "o-", **look)
+        means = f" (means of {self.every})" if self.every > 1 else ""
+        axes.set_xlabel(f"iteration{means}")
         axes.set_ylabel("bound on log evidence")
         axes.xaxis.get_major_locator().set_params(integer=True)
         return self._close()

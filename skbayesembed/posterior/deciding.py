@@ -64,10 +64,13 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
         n_chains = 1
     of_one = posterior.n_draws * posterior.n_chains
     several = 0 < of_one < len(draws) and len(draws) % of_one == 0
-    if n_chains is not None and several and not _is_every_draw(posterior, len(draws)):
-        # those of a draw one after the other, so that chains are chains
-        draws = draws.reshape(-1, of_one, *draws.shape[1:]).swapaxes(0, 1).reshape(draws.shape)
-    return interval_errors(draws, prob, n_chains)
+    several = several and not _is_every_draw(posterior, len(draws))
+    n_runs = posterior.n_runs if several or len(draws) == of_one else 1
+    if several and (n_chains is not None or n_runs > 1):
+        # those of a draw one after the other, so that chains are chains and runs take turns
+        whole = draws.reshape(-1, of_one // n_runs, n_runs, *draws.shape[1:])
+        draws = whole.swapaxes(0, 1).reshape(draws.shape)
+    return interval_errors(draws, prob, n_chains, n_runs)
 
 
 def _is_every_draw(posterior, n):

@@ -137,7 +137,9 @@ def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
     )
 
 
-def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None) -> np.ndarray:
+def interval_errors(
+    draws: np.ndarray, prob: float, n_chains: int | None = None, n_runs: int = 1
+) -> np.ndarray:
     """Monte Carlo standard errors of the ends of highest density intervals.
 
     A bootstrap of as many independent draws as the effective sample size at the ends. The error of
@@ -153,6 +155,8 @@ def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None)
         Probability in the interval.
     n_chains : int, optional
         Number of chains; None for independent draws.
+    n_runs : int, default=1
+        Runs whose draws take turns in each chain, or among the independent ones.
 
     Returns
     -------
@@ -166,8 +170,8 @@ def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None)
     entries = np.ascontiguousarray(draws.reshape(n, -1).T, dtype=np.float64)
     moving = np.ptp(entries, axis=1) > 0
     sizes = np.full(len(entries), n)
-    if n_chains is not None and moving.any():
-        sizes[moving] = _worth(entries[moving], prob, n_chains)
+    if (n_chains is not None or n_runs > 1) and moving.any():
+        sizes[moving] = _worth(entries[moving], prob, n_chains, n_runs)
     # always the same resamples: what is asked twice has one answer
     rng = np.random.default_rng(0)
     for i in np.flatnonzero(moving & np.isfinite(entries).all(axis=1)):
@@ -176,13 +180,16 @@ def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None)
     return out.reshape(*shape, 2)
 
 
-def _worth(entries, prob, n_chains):
+def _worth(entries, prob, n_chains, n_runs):
     """Independent draws that those of each entry are worth at the ends of its interval."""
-    n = entries.shape[1]
-    ends = hdi_interval(entries, prob=prob, axis=1)
-    x = Draws(entries.reshape(len(entries), n_chains, -1))
-    with np.errstate(all="ignore"):
-        found = [x.ess_below(end) for end in ends.T]
+    n, found = entries.shape[1], []
+    for end in hdi_interval(entries, prob=prob, axis=1).T:
+        below = (entries <= end[:, None]).astype(float).T.reshape(n_chains or 1, -1, len(entries))
+        with np.errstate(all="ignore"):
+            if n_chains is None:
+                found.append(_of_runs(below, within_runs(below, n_runs), n, n_runs))
+            else:
+                found.append(ess(below, "mean", n_runs))
     worth = np.nan_to_num(np.min(found, axis=0), nan=_FEWEST_RESAMPLED)
     return np.clip(np.round(worth), _FEWEST_RESAMPLED, n).astype(int)
 

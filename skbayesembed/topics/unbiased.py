@@ -24,13 +24,15 @@ from .draws import draws_of
 from .inputs import vocabulary_reading
 from .predict import FoldIn
 
-# Simulated documents, but fewer where they have more tokens in all.
-_MOST, _LEAST, _TOKENS = 20_000, 2_000, 2_000_000
-# Groups of documents by length, each with a matrix of its own.
+# Groups of documents by length, each with a matrix of its own, from so many simulated documents,
+# but fewer where these have more tokens in all.
 _GROUPS = 6
+_MOST, _LEAST, _TOKENS = 4_000, 400, 400_000
+# Groups of fewer documents have the shares of all for those that are simulated.
+_FEW = 100
 # So many documents of one topic alone, that are read as what they are, are added to those of each
 # topic: of topics that hardly any document has nothing is learned.
-_ADDED = 1.0
+_ADDED = 0.1
 # Differences of topics are given up that change what is read by less than this share.
 _ALIKE = 0.01
 
@@ -80,19 +82,24 @@ def _inverses(estimator, counts, lengths, groups, draw):
     (means,) = fold
     seed = estimator._reading_seed
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
-    n = int(np.clip(_TOKENS / lengths.mean(), _LEAST, _MOST))
-    places = rng.integers(lengths.size, size=n)
-    tokens = lengths[places, None] + fold.draws.alpha(0).sum()
-    # gammas of tiny shares may all be zero
-    theta = np.maximum(rng.standard_gamma(tokens * means[places]), 1e-300)
-    theta /= theta.sum(axis=1, keepdims=True)
-    whole = np.maximum(np.rint(lengths[places]), 1).astype(np.int64)
-    (read,) = _fold(estimator, simulated(theta, whole, fold.draws.token_proba(0), rng), draw)
-    found = {}
+    tokens = means * (lengths[:, None] + fold.draws.alpha(0).sum())
+    proba, found = fold.draws.token_proba(0), {}
     for group in np.unique(groups):
-        own = groups[places] == group
-        found[group] = np.linalg.pinv(confusion(theta[own], read[own]), rcond=_ALIKE)
+        own = np.flatnonzero(groups == group)
+        n = int(np.clip(_TOKENS / lengths[own].mean(), _LEAST, _MOST))
+        whole = np.maximum(np.rint(rng.choice(lengths[own], n)), 1).astype(np.int64)
+        like = rng.choice(own if own.size >= _FEW else lengths.size, n)
+        theta = _drawn(tokens[like], proba, rng)
+        (read,) = _fold(estimator, simulated(theta, whole, proba, rng), draw)
+        found[group] = np.linalg.pinv(confusion(theta, read), rcond=_ALIKE)
     return found
+
+
+def _drawn(tokens, proba, rng):
+    """Draws of theta (n, K) from Dirichlet distributions; topics without tokens have no share."""
+    # gammas of tiny shares may all be zero
+    theta = np.maximum(rng.standard_gamma(tokens), 1e-300) * (proba.sum(axis=1) > 0)
+    return theta / theta.sum(axis=1, keepdims=True)
 
 
 def simulated(theta, lengths, proba, rng):
@@ -103,17 +110,17 @@ def simulated(theta, lengths, proba, rng):
     theta : ndarray of shape (n, K)
     lengths : ndarray of int of shape (n,)
     proba : ndarray of shape (K, n_words)
-        Probabilities of words; all zero for a topic without tokens, which is not drawn.
+        Probabilities of words; of a topic that has a share none is zero throughout.
     rng : numpy.random.Generator
 
     Returns
     -------
     csr_array of shape (n, n_words)
     """
-    drawn = theta * (proba.sum(axis=1) > 0)
-    of_topics = rng.multinomial(lengths, drawn / drawn.sum(axis=1, keepdims=True))
     rows, words = [], []
-    for n, row in zip(of_topics.T, proba, strict=True):
+    for n, row in zip(rng.multinomial(lengths, theta).T, proba, strict=True):
+        if not n.any():
+            continue
         cumulative = np.cumsum(row)
         # rounding may reach the end
         at = np.minimum(rng.random(n.sum()) * cumulative[-1], np.nextafter(cumulative[-1], 0.0))

@@ -85,7 +85,7 @@ def test_what_is_read_as_what():
 
 def test_simulated_documents():
     """Lengths as asked for, words by topic; none of a topic without tokens."""
-    theta = np.array([[1.0, 0.0, 0.0], [0.2, 0.5, 0.3]])
+    theta = np.array([[1.0, 0.0, 0.0], [2 / 7, 5 / 7, 0.0]])
     proba = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.25, 0.75], [0.0, 0.0, 0.0, 0.0]])
     counts = simulated(theta, np.array([1000, 7000]), proba, np.random.default_rng(0)).toarray()
     np.testing.assert_array_equal(counts.sum(axis=1), [1000, 7000])
@@ -93,6 +93,30 @@ def test_simulated_documents():
     # five standard errors
     expected = 7000 * np.array([1 / 7, 1 / 7, 5 / 28, 15 / 28])
     assert np.all(np.abs(counts[1] - expected) < 5 * np.sqrt(expected))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_topics_without_tokens_have_no_share(monkeypatch):
+    """What the prior gives them belongs to the others: the shares of these are not too small."""
+    data = make_topics(300, 80, 2, n_dims=3, mean_length=40, separation=4.0, random_state=1)
+    model = GaussianLDA(
+        4, embedding=data.vectors, solver="vi", min_count=1, random_state=0, draws=4
+    ).fit(data.counts)  # fmt: skip
+    draws = model.posterior_
+    best = np.argsort(-draws["counts"].sum(axis=(0, 1, 3)))
+    # the two that have most hold all tokens, by the topics of the simulation
+    parts = (data.word_proba * 1000.0)[:, model._columns]
+    draws["counts"][..., best[:2], :], draws["counts"][..., best[2:], :] = parts, 0.0
+    draws["alpha"][:] = 2.5
+    rng, n = np.random.default_rng(2), 3000
+    theta = rng.dirichlet([1.0, 1.0], n)
+    proba = draws_of(model, chosen=np.array([0])).token_proba(0)[best[:2]]
+    counts = simulated(theta, np.full(n, 15), proba, rng)
+    found = next(unbiased_shares(model, counts, np.array([0])))
+    slope = np.polyfit(theta[:, 0], found[:, best[0]], 1)[0]
+    # the error of a slope is some .02
+    assert slope == pytest.approx(1.0, abs=0.08)
+    assert np.abs(found[:, best[2:]].mean(axis=0)).max() < 0.02
 
 
 def test_documents_of_any_length(model):
