@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..common.checks import check_bool, is_whole, listed
+from ..common.interruption import undisturbed
 
 # Draws wait in a buffer of about this size, at most so many of them, and are added together: the
 # sums of products are far larger than a draw, and pass through memory once per buffer in this way,
@@ -298,10 +299,11 @@ class RunningMoments:
             self._buffer[: self._waiting] = waiting
 
     def _flush(self):
-        """Add the draws that wait in the buffer."""
+        """Add the draws that wait in the buffer, all of them or none."""
         if self._waiting:
-            waiting, self._waiting = self._waiting, 0
-            self._absorb(self._buffer[:waiting])
+            with undisturbed():
+                waiting, self._waiting = self._waiting, 0
+                self._absorb(self._buffer[:waiting])
 
     def _absorb(self, block):
         """Add draws (n, rows, k).
