@@ -4,7 +4,6 @@ import itertools
 import signal
 
 import numpy as np
-import pytest
 
 from skbayesembed.posterior import RunningMoments, running_moments
 

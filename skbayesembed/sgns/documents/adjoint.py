@@ -130,7 +130,7 @@ class AskedDeviations:
             first.setdefault(key, i)
         new = [i for key, i in first.items() if key not in self._known]
         self._note_number(len(new))
-        read = self._on_scale(question)
+        read = self._on_scale(question, pulls)
         for a in range(0, len(new), self._together):
             part = new[a : a + self._together]
             asked = [partial(read, i) for i in part]
@@ -163,10 +163,11 @@ class AskedDeviations:
                 one[side] = one[side] @ m.T
         return out
 
-    def _on_scale(self, question):
+    def _on_scale(self, question, pulls):
         """``read(i, vectors)``: an answer at vectors, as straight as its scale makes it.
 
-        At ``self.vectors`` it has the derivatives of the answer.
+        At ``self.vectors`` it has the derivatives ``pulls`` of the answer, whose slope may be that
+        at posterior means.
         """
 
         def at(vectors):
@@ -174,7 +175,11 @@ class AskedDeviations:
 
         here = at(self.vectors)
         scale = question.scale(here)
-        slope = np.broadcast_to(scale.slope(here), here.shape)
+        plain = question.gradient(values_at(question.operands, self.vectors))
+        squares = np.sum(plain**2, axis=(1, 2))
+        times = np.ones(here.shape)
+        np.divide(np.sum(pulls * plain, axis=(1, 2)), squares, out=times, where=squares > 0.0)
+        slope = times * scale.slope(here)
         return lambda i, vectors: slope[i] * scale.forward(at(vectors))[i]
 
     def _along(self, gradients, answers):

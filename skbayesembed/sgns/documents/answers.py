@@ -196,9 +196,8 @@ def _bent(deviations, question, at, moved, pulls):
     index, found = question.index, []
     step = max(1, _ANSWERS // at.shape[1])
     for part in (slice(a, a + step) for a in range(0, max(1, len(index)), step)):
-        turns = _turns(deviations, question.operands, index[part], at, moved)
-        about = at[index[part]], pulls[part], turns
-        found.append(bent(*about, deviations.n_sampling, question.bends))
+        turns, n_noise = _turns(deviations, question.operands, index[part], at, moved)
+        found.append(bent(at[index[part]], pulls[part], turns, n_noise, question.bends))
     gradients, ends = zip(*found, strict=True)
     return np.concatenate(gradients), np.concatenate(ends)
 
@@ -206,7 +205,8 @@ def _bent(deviations, question, at, moved, pulls):
 def _turns(deviations, operands, index, at, moved):
     """How the second direction of cosines moves against the first, (rows, n, K).
 
-    Rows are deviations, those of all places and then those that places have of their own.
+    Rows are deviations: those that are noise of the estimate, which all places share or places have
+    of their own, and then others. With the number of the former.
     """
     k = at.shape[1]
     length = np.maximum(np.linalg.norm(at, axis=1), _STILL)
@@ -218,7 +218,9 @@ def _turns(deviations, operands, index, at, moved):
     entries = Question(operands, np.repeat(index, k, axis=0))
     own = _own(deviations, entries, pulls.reshape(-1, 2, k))
     rows = [change.reshape(-1, len(index), k) for *_, change in own]
-    return np.concatenate([shared, *rows])
+    noise, other = np.split(shared, [deviations.n_sampling])
+    turns = np.concatenate([noise, *rows, other])
+    return turns, len(turns) - len(other)
 
 
 def _moved_operands(deviations, operands):

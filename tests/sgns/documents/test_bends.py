@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from skbayesembed.sgns.documents import answers
 from skbayesembed.sgns.documents.bends import bent, scale_near_end
+from skbayesembed.sgns.documents.deviations import Deviations
+from skbayesembed.sgns.questions.kinds import Cosines
+from skbayesembed.sgns.questions.operands import of_places, together, values_at
 from skbayesembed.sgns.questions.scales import COSINE
 
 N_DRAWS, K = 40_000, 4
@@ -47,6 +51,26 @@ def test_is_never_too_narrow(angle):
         picked, turns, cosines = turned(rng, angle, 0.1 * rng.uniform(0.2, 1.5, K))
         sd, _ = spread_of(picked, turns)
         assert 0.9 * cosines.std() < sd < 2.0 * cosines.std()
+
+
+def test_what_a_word_has_of_its_own_is_noise():
+    """The estimate loses by it already: the posterior mean is not made smaller."""
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(2, 3, K))
+    vectors[0, 1] = vectors[0, 0] + 0.1
+    shifts = 0.1 * rng.normal(size=(4, 2, 3, K))
+    own = {1: np.stack([5.0 * np.eye(K)] * 2)}
+    operands = together(of_places(np.array([0]), 3), of_places(np.array([1]), 3))
+    question = Cosines(operands, np.array([[0, 1]]))
+
+    def most(own):
+        seed = np.random.SeedSequence(0)
+        deviations = Deviations(vectors, shifts, 2, True, np.full(3, 2.0), own, seed)
+        at = values_at(operands, vectors)
+        moved, _ = answers._moved_operands(deviations, operands)
+        return answers._bent(deviations, question, at, moved, question.gradient(at))[1]
+
+    np.testing.assert_allclose(most(own), most({}))
 
 
 def test_intervals_end_at_one():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,10 +23,11 @@ from skbayesembed.sgns.documents import (
     sampling,
     systems,
 )
+from skbayesembed.sgns.documents.adjoint import AskedDeviations
 from skbayesembed.sgns.documents.deviations import FEWEST_UNITS, joint_draws, spread_of
 from skbayesembed.sgns.laplace.hessian import Hessian
 from skbayesembed.sgns.questions.kinds import Cosines, Differences, Probabilities
-from skbayesembed.sgns.questions.operands import Operands, of_places, together, values
+from skbayesembed.sgns.questions.operands import Operands, of_places, together, values, values_at
 
 from .test_sampling import DOCUMENTS, WORDS, D, K, V, make
 
@@ -365,6 +367,25 @@ def test_refits_move_answers_as_first_order_says_where_it_holds(monkeypatch, tmp
     np.testing.assert_array_equal(
         load(tmp_path / "model").similarity(*WORDS[:2]).draws, found.draws
     )
+
+
+def test_refits_are_read_as_first_order_is():
+    """Slopes are those of the answers' derivatives, also where these are at posterior means."""
+    rng, step = np.random.default_rng(3), 1e-6
+    vectors = rng.normal(size=(2, V, K))
+    question = questions()["probabilities"]
+    others = vectors + rng.normal(size=(9, 2, V, K))
+    draws = np.stack([values_at(question.operands, one) for one in others])
+    at = values_at(question.operands, vectors)
+    for given in (None, draws):
+        pulls = question.gradient(at, given)
+        read = AskedDeviations._on_scale(SimpleNamespace(vectors=vectors), question, pulls)
+        moved = np.zeros_like(vectors)
+        moved[0] = rng.normal(size=(V, K))
+        for i in range(3):
+            ends = [read(i, vectors + s * step * moved) for s in (1.0, -1.0)]
+            along = np.sum(pulls[i] * values_at(question.operands, moved)[question.index[i]])
+            assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(along, rel=1e-5)
 
 
 @pytest.mark.parametrize("by_clusters", [False, True])
