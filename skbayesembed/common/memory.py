@@ -90,8 +90,10 @@ def group_memory() -> float:
         root = _GROUP_ROOT / "memory" if kinds == "memory" else _GROUP_ROOT
         if kinds not in ("", "memory"):
             continue
-        # within a container the path is that of the host, and the group is at the root
-        for folder in (root / place.strip("/"), root):
+        # limits of groups around it bind as well; within a container the path is that of the host,
+        # and the group is at the root
+        own = Path(place.strip("/"))
+        for folder in (root / group for group in (own, *own.parents)):
             for limit, used, files in _GROUPS:
                 back = [
                     line.split()[1]

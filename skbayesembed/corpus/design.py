@@ -167,6 +167,8 @@ def _named_columns(design, n, what, called):
             )
     if any(map(_has_dates, columns)):
         raise _of_dates(called)
+    # a stack of masked columns would have what is behind the masks
+    columns = [as_floats(x) if isinstance(x, np.ma.MaskedArray) else x for x in columns]
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 

@@ -108,8 +108,22 @@ def check_units(units, n, what="documents"):
         labels = found.tolist()
         # numbers and strings side by side cannot be sorted; numbers alone are equal as 1 and 1.0
         numeric = all(isinstance(one, Real) and not isinstance(one, bool) for one in labels)
+        if not numeric:
+            _check_told_apart(labels)
         found = np.array(labels if numeric else [str(label) for label in labels])
     return found
+
+
+def _check_told_apart(labels):
+    """Raise a ValueError for labels of different types that would be one as texts."""
+    known = {}
+    for label in labels:
+        other = known.setdefault(str(label), label)
+        if isinstance(other, str) != isinstance(label, str):
+            raise ValueError(
+                f"units must not have labels that differ by their type alone, got {other!r} and "
+                f"{label!r}: make them all texts, or all numbers."
+            )
 
 
 def as_labels(labels):

@@ -51,7 +51,9 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
         instead[id(estimator.posterior_)] = thinned
     writer = Writer(instead, fewer)
     parameters, left_out = _parameters(estimator)
-    state = {name: value for name, value in vars(estimator).items() if name not in parameters}
+    # requests of metadata are for the clones of meta-estimators
+    passed = {*parameters, "_metadata_request"}
+    state = {name: value for name, value in vars(estimator).items() if name not in passed}
     header = {
         "format": _FORMAT,
         "version": _VERSION,

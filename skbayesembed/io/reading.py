@@ -5,6 +5,7 @@ A file may be far larger than what is kept of it: what is not asked for is passe
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 from dataclasses import dataclass, field, replace
@@ -148,10 +149,13 @@ class Rows:
 
 
 def open_vectors(path):
-    """A file opened for reading bytes, unpacked where gzip has packed it."""
+    """A file opened for reading bytes, unpacked if gzip has packed it, behind a mark of UTF-8."""
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    return io.BufferedReader(gzip.open(path), 2**20) if packed else open(path, "rb")
+    file = io.BufferedReader(gzip.open(path), 2**20) if packed else open(path, "rb")
+    if file.peek(3).startswith(codecs.BOM_UTF8):
+        file.read(3)
+    return file
 
 
 def format_of(path):

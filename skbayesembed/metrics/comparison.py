@@ -403,6 +403,12 @@ def _check(found):
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
+        if same and first.get("vocabulary") != one.get("vocabulary"):
+            raise ValueError(
+                f"{name!r} and {first_name!r} have different words: their scores leave out those "
+                "that they do not know, and the fewer these are the better they look. Give both "
+                "the same vocabulary (min_count, max_features, stop_words, words with vectors)."
+            )
         if not same:
             raise ValueError(
                 f"{name!r} and {first_name!r} must be of the same observations: fit both to the "

@@ -7,6 +7,7 @@ import contextvars
 import threading
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -20,7 +21,7 @@ from ..common.compiling import waiting_time
 from ..common.trial import duration
 from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
 from ..corpus.kinds import take_documents
-from ..corpus.units import check_units
+from ..corpus.units import as_labels, check_units
 from ..posterior.results import mixed
 from .comparison import PAIR
 
@@ -65,8 +66,9 @@ def score_units(
         ``scored``, what a score is per (``"pair of words"``, ``"snippet"``, ``"token"``);
         ``pointwise``, each unit's part of the mean, which `compare_models` uses; ``converged``, for
         estimators with chains: whether they have mixed in every fold; ``modes_that_matter``, for
-        estimators that search for modes: the maximum over folds. Results for the same X, units and
-        ``cv`` use the same folds.
+        estimators that search for modes: the maximum over folds; ``vocabulary``, of scores that
+        leave unknown words out: a digest of the words of every fold. Results for the same X, units
+        and ``cv`` use the same folds.
 
     Raises
     ------
@@ -150,6 +152,7 @@ def score_units(
         **_scored(estimator),
         **_of_all(facts, "converged", all),
         **_of_all(facts, "modes_that_matter", max),
+        **_of_all(facts, "vocabulary", joblib.hash),
     )
 
 
@@ -167,7 +170,8 @@ def _of_all(facts, name, combine):
 
 
 def _one_each(name, values, n):
-    values = np.asarray(values)
+    # what is missing stays so, for fit to refuse
+    values = as_labels(values)
     if values.ndim != 1 or values.size != n:
         raise ValueError(
             f"{name} must be one for each of the {n} documents, got the shape {values.shape}."
@@ -224,5 +228,9 @@ def _scores_of_fold(estimator, X, index, of_units, given, train, test):
         rows = test[index[test] == unit]
         here = {name: values[rows] for name, values in given.items()}
         found[unit] = estimator.score(take_documents(X, rows), **here)
-    posterior = getattr(estimator, "posterior_", None)
-    return found, {} if posterior is None else mixed(posterior)
+    posterior, words = (getattr(estimator, name, None) for name in ("posterior_", "words_"))
+    facts = {} if posterior is None else mixed(posterior)
+    # of pairs all are scored alike, others by the words that are known
+    if words is not None and not hasattr(estimator, "negative"):
+        facts["vocabulary"] = joblib.hash(sorted(map(str, words)))
+    return found, facts

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..posterior.sentences import p_value
 from ..posterior.sources import TOO_LITTLE, interval_label
-from ..sgns.weat import AssociationTests, permutation_effects
+from ..sgns.weat import AssociationTests, effect_size, permutation_effects
 from .canvas import COLORS, GREY, Display, can
 from .forests import at
 from .marks import density
@@ -40,6 +40,8 @@ class WEATDisplay(Display):
         None for a point estimate.
     permuted_ : ndarray of shape (n_splits,)
         Effect sizes of the splits.
+    observed_ : matplotlib.collections.LineCollection
+        That of these words among them, by which p is counted.
     bars_ : matplotlib.container.BarContainer
         Histogram of the effect sizes of the splits.
     ax_ : matplotlib.axes.Axes
@@ -197,13 +199,18 @@ class WEATDisplay(Display):
         if found.source != "point":
             (self.interval_,) = axes.plot(found.interval, [0.0, 0.0], color=COLORS[0], lw=1.6)
             self.density_ = density(axes, 0.0, np.ravel(found.draws))
-        axes.axvline(float(found.mean), color=COLORS[0], lw=0.6, ls="--", zorder=0)
+        # of the mean associations, as the other splits: that of draws is nearer to zero
+        self.observed_ = axes.vlines(
+            effect_size(found.association.mean, found.n_first), 0.0, 1.1, colors=COLORS[0],
+            linewidths=0.6, linestyles="--", zorder=0,
+        )  # fmt: skip
         axes.set_ylim(1.1, -1.0)
         axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
         axes.tick_params(axis="y", length=0)
         lines = [found.title, interval_label(found.prob, found.source, found=found)]
         if found.source != "point":
             lines.append("interval: these words; p: other splits of them")
+            lines.append("dashed: these words by their means")
         lines += [f"hollow: {TOO_LITTLE},\ninferred from others"] * few
         axes.set_xlabel("\n".join(lines))
         axes.set_title(

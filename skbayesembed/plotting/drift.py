@@ -253,6 +253,8 @@ class DriftDisplay(Display):
         axes.set_ylabel("difference of cosines" if differences else "cosine")
         if differences:
             reference(axes, 0.0, axis="y")
-        label_times(axes, found.times, found.axes["period"])
+        answers = self.answers.values()
+        times = np.concatenate([np.ravel(one.times) for one in answers])
+        label_times(axes, times, [label for one in answers for label in one.axes["period"]])
         legend_above(axes, band_label, marks)
         return self._close()

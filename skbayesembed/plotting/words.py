@@ -130,7 +130,10 @@ class WordsDisplay(Display):
                 _show_short(made)
             title = f"{names[k]} (not mixed)" if hollow else names[k]
             axes.set_title(title, loc="left", pad=3)
-            shown = found.mean[k] if hollow or made.intervals is None else found.interval[k]
+            shown = [found.mean[k]]
+            if not hollow and made.intervals is not None:
+                # of highest density: a mean may be outside
+                shown += [*found.interval[k].T]
             axes.set_xlim(_limits(np.min(shown), np.max(shown)))
             axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)
         if len({axes.get_xlim() for axes in panels}) > 1:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..corpus.units import sizes_of
 from .counting import PairCounts, RankOne, document_pairs, subsample, window_pairs
-from .pairs import pooled_counts
+from .pairs import check_written_out, pooled_counts, written_out
 
 
 class CorpusBatches:
@@ -158,7 +158,8 @@ class PairBatches:
         """Positive and negative counts as triples; a product is written out."""
         negative = self.counts.negative
         if isinstance(negative, RankOne):
-            negative = sparse.csr_array(negative.toarray())
+            check_written_out([negative], "use learning_method='batch', or partial_fit")
+            negative = written_out(negative)
         return [sparse.coo_array(self.counts.positive), sparse.coo_array(negative)]
 
     def batches(self, size, rng, shuffle=True):

@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..common.checks import as_floats, check_total, is_number
+from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 
+# Bytes of an entry of a product while it is written out and added to others.
+_WRITTEN = 64
 _NO_SLICES = (
     "PairCounts {}: they are totals over all documents, so cross-validation (GridSearchCV, "
     "cross_val_score, train_test_split) cannot take documents out. Use "
@@ -258,9 +261,35 @@ def pooled_counts(counts):
     if len(counts) == 1:
         return counts[0]
     positive = sum((c.positive for c in counts[1:]), counts[0].positive)
-    left = [written_out(c.negative) for c in counts if c.negative.sum() > 0]
-    negative = sum(left[1:], left[0]) if left else np.zeros(positive.shape)
-    return PairCounts(positive, negative)
+    left = [c.negative for c in counts if c.negative.sum() > 0]
+    check_written_out(left, "pass a PairShard with units, whose negatives are made of the sum")
+    negative = None
+    for part in left:
+        whole = written_out(part)
+        negative = whole if negative is None else negative + whole
+    return PairCounts(positive, np.zeros(positive.shape) if negative is None else negative)
+
+
+def check_written_out(counts, advice):
+    """Raise a MemoryError where products among counts are too large to be written out one by one.
+
+    Parameters
+    ----------
+    counts : list of RankOne or sparse matrix
+    advice : str
+        What else to do.
+    """
+    entries = [
+        float(np.count_nonzero(one.left)) * float(np.count_nonzero(one.right))
+        for one in counts
+        if isinstance(one, RankOne)
+    ]
+    if entries:
+        check_memory(
+            _WRITTEN * max(entries),
+            f"Expected negatives of {max(one.shape[0] for one in counts)} words, written out,",
+            f"For many words {advice}; or lower max_features.",
+        )
 
 
 def written_out(counts):

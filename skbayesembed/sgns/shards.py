@@ -15,7 +15,7 @@ from scipy import sparse
 from ..common.checks import check_choice, check_integer
 from ..common.files import FORMATS, read_npz, write_npz
 from ..corpus.streams import documents_of
-from ..corpus.units import check_units
+from ..corpus.units import as_labels, check_units
 from ..corpus.vocabulary import Vocabulary
 from .counting import expected_negatives, window_pairs
 from .documents.blocks import Block, block_of, runs_of_pairs, total_of
@@ -406,10 +406,10 @@ def _counted(words, ids, offsets, labels, window, weights):
 def _labels(labels, n):
     """Different labels, ascending, and the place of each document's among them."""
     found = check_units(labels, n) if n else np.array([], np.int64)
-    if found.dtype.kind not in "iuU":
-        raise ValueError(
-            f"units must be labels that are int or str throughout, got dtype {found.dtype}."
-        )
+    texts = {isinstance(label, str) for label in as_labels(labels).tolist()}
+    if found.dtype.kind not in "iuU" or len(texts) > 1:
+        what = "both" if len(texts) > 1 else f"dtype {found.dtype}"
+        raise ValueError(f"units must be labels that are int or str throughout, got {what}.")
     return np.unique(found, return_inverse=True)
 
 

@@ -44,6 +44,14 @@ def test_control_group_of_version_2(system):
     assert memory.allowed_memory()[1] == "what is left of the limit of the control group"
 
 
+def test_limits_of_groups_around_it_bind(system):
+    system("proc/self/cgroup", "0::/user.slice/user-1000.slice/session-2.scope\n")
+    system("cgroup/user.slice/user-1000.slice/session-2.scope/memory.max", "max\n")
+    system("cgroup/user.slice/memory.max", "8000\n")
+    system("cgroup/user.slice/memory.current", "3000\n")
+    assert memory.group_memory() == 5000
+
+
 def test_control_group_of_version_1(system):
     """Within a container the path is that of the host, and its own files are at the root."""
     system("proc/self/cgroup", "5:cpu,memory_other:/\n4:memory:/docker/abc\n")

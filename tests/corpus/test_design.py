@@ -129,6 +129,14 @@ def test_what_pandas_has_as_missing():
         design_of(pd.DataFrame({"x": X[:, 1], "year": years}), 4)
 
 
+def test_what_is_behind_a_mask_is_missing():
+    """In a dict as alone."""
+    age = np.ma.masked_equal([34, 51, -999, 40], -999)
+    for given in (age, {"x": X[:, 1], "age": age}):
+        with pytest.raises(ValueError, match="finite numbers, got nan in row 2"):
+            design_of(given, 4)
+
+
 @pytest.mark.parametrize("form", [dict, pd.DataFrame])
 def test_texts_are_no_covariates(form):
     """Not even of numbers, which may be names of groups."""

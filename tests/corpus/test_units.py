@@ -104,6 +104,13 @@ def test_labels_that_are_missing_are_no_units(units):
         check_units(units, 3)
 
 
+def test_labels_that_differ_by_type_alone_are_refused():
+    """As texts they would be one unit."""
+    with pytest.raises(ValueError, match="differ by their type alone, got 1 and '1': make them"):
+        check_units([1, "1", 2, "x"], 4)
+    assert check_units([1, "2", "x"], 3).tolist() == ["1", "2", "x"]
+
+
 def test_labels_that_only_look_missing():
     assert check_units(["nan", "None", "Bob"], 3).tolist() == ["nan", "None", "Bob"]
 

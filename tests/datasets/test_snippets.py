@@ -349,3 +349,18 @@ def test_dates_without_a_time_of_day_have_none_in_print():
     assert "1790-01-08T09:30  " in repr(extract_snippets(texts, "bank", times=hours, min_count=1))
     years = np.array(["1790", "1791"], "datetime64[Y]")
     assert "\n1790  " in repr(extract_snippets(texts, "bank", times=years, min_count=1))
+
+
+@pytest.mark.parametrize("kind", ["units", "genres"])
+def test_missing_labels_stay_missing(kind):
+    """Beside texts in a list, and behind a mask."""
+    texts = ["the bank of the river"] * 3
+    for labels in (["Ann", float("nan"), "Bo"], np.ma.array(["a", "b", "c"], mask=[0, 1, 0])):
+        if kind == "units":
+            with pytest.raises(ValueError, match="label for every one of the documents"):
+                extract_snippets(texts, "bank", units=labels, min_count=1)
+        else:
+            found = extract_snippets(texts, "bank", genres=labels, min_count=1).genres
+            assert found[1] is None or found[1] != found[1]
+    plain = extract_snippets(texts, "bank", genres=["a", "b", "nan"], min_count=1).genres
+    assert plain.tolist() == ["a", "b", "nan"]

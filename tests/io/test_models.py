@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -706,3 +707,13 @@ def test_errors_of_writing_name_the_path_that_was_given(tmp_path):
         model.save(tmp_path / "folder.npz")
     assert got.value.filename == str(tmp_path / "folder.npz") and ".part" not in str(got.value)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.npz"]
+
+
+def test_requests_of_metadata_are_not_in_the_way(tmp_path):
+    """They are for the clones of searches, and files do without."""
+    with config_context(enable_metadata_routing=True):
+        model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+        model.set_fit_request(units=True).fit(["the cat sat", "a dog sat"] * 5)
+        model.save(tmp_path / "model")
+    again = skbayesembed.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.rho_, model.rho_)

@@ -354,3 +354,12 @@ def test_arguments_the_other_way_round_are_told(tmp_path):
     vectors = WordVectors(["a"], [[1.0]])
     with pytest.raises(TypeError, match=r"path comes first, .* save_vectors\('v.txt', vectors\)"):
         save_vectors(vectors, "v.txt")
+
+
+@pytest.mark.parametrize("start", ["", "2 2\n"])
+def test_a_mark_of_utf_8_is_no_part_of_the_first_word(start, tmp_path):
+    """As Windows writes it."""
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(f"\ufeff{start}the 0.1 0.2\nriver 0.5 -1\n".encode())
+    assert load_vectors(path).words.tolist() == ["the", "river"]
+    assert load_vectors(path, words=["the"]).words.tolist() == ["the"]

@@ -132,3 +132,30 @@ def test_fits_are_given_units_only_where_there_are_some(monkeypatch):
         score_units(model, TEXTS, times=np.arange(24), cv=2)
         score_units(model, TEXTS, UNITS, times=np.arange(24), cv=2)
     assert [units is None for units in seen] == [True, True, False, False]
+
+
+def test_missing_genres_and_times_reach_fit():
+    """NumPy would make a label of one, and a number of what is behind a mask."""
+    model = DiSCSenseModel(2, solver="map", min_count=1, n_starts=1, random_state=0)
+    units = np.arange(24) % 4
+    with pytest.raises(ValueError, match=r"genres must have no missing labels, got genres\["):
+        score_units(model, TEXTS, units, cv=2, genres=["prose", float("nan"), "verse"] * 8)
+    times = np.ma.masked_equal([1850, 9999, 1860] * 8, 9999)
+    with pytest.raises(ValueError, match="none missing, got None in times"):
+        score_units(model, TEXTS, units, cv=2, times=times)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_of_other_words_are_not_compared():
+    """Words that a sense model does not know cost it nothing."""
+    units = np.arange(24) % 4
+    found = {}
+    for name, most in {"few": 2, "all": None, "again": None}.items():
+        model = DiSCSenseModel(
+            2, solver="map", min_count=1, n_starts=1, random_state=0, max_features=most
+        )
+        found[name] = score_units(model, TEXTS, units, cv=2)
+    assert found["all"].vocabulary == found["again"].vocabulary
+    compare_models({name: found[name] for name in ("all", "again")})
+    with pytest.raises(ValueError, match="'all' and 'few' have different words: their scores"):
+        compare_models({name: found[name] for name in ("few", "all")})

@@ -32,6 +32,10 @@ def test_the_permutation_distribution(by_units):
     # splits that are at least as large, the one observed included, make the p-value
     observed = (s[:2].mean() - s[2:].mean()) / s.std()
     assert np.mean(display.permuted_ >= observed - 1e-9) == pytest.approx(found.p_value)
+    # where the dashed line is, and not where the posterior mean of the effect is
+    found.mean = 0.5 * found.mean
+    (line,) = WEATDisplay.from_answer(found).observed_.get_segments()
+    assert line[0, 0] == pytest.approx(observed)
     heights = np.array([-bar.get_height() for bar in display.bars_])
     np.testing.assert_allclose(heights / heights.sum() * 10, np.round(heights / heights.sum() * 10))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,6 +29,18 @@ def test_lines_and_bands_are_the_answers_of_similarity(dynamic):
     assert legend.get_title().get_text() == "80 % band (sampling of documents)"
     assert [text.get_text() for text in legend.get_texts()] == ["ant, bee", "ant, [fox, gnu]"]
     assert display.lines_[0].get_color() != display.lines_[1].get_color()
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_the_time_axis_is_of_all_answers(dynamic, turn):
+    """Middles of periods are told of, whichever answer has them."""
+    of_spans = dynamic.similarity("ant", "bee")
+    of_years = copy.copy(of_spans)
+    of_years.times = np.arange(1900.0, 1900.0 + len(of_spans.times))
+    of_years._about = replace(of_spans._about, axes={"period": of_years.times.tolist()})
+    both = {"spans": of_spans, "years": of_years}
+    label = DriftDisplay.from_answers(dict(list(both.items())[::turn])).ax_.get_xlabel()
+    assert label == "year (points: middles of periods)"
 
 
 def test_a_word_alone_is_held_against_itself(dynamic):

@@ -86,6 +86,15 @@ def test_short_intervals_are_seen(topics):
     assert TopicWordsDisplay.from_result(wide).ax_.get_xlim()[0] == 0.0
 
 
+def test_means_outside_their_intervals_are_seen(topics):
+    """As those of skewed posteriors may be."""
+    table = topics.top_words(4)
+    mean = np.tile([0.05, 0.03, 0.02, 0.01], (3, 1))
+    interval = np.stack([0 * mean, 0.7 * mean], axis=-1)
+    display = TopicWordsDisplay.from_result(replace(table, mean=mean, interval=interval))
+    assert display.ax_.get_xlim()[1] > 0.05
+
+
 @pytest.mark.parametrize(
     "low, high",
     [

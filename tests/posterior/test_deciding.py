@@ -7,6 +7,7 @@ import pytest
 
 from skbayesembed import Posterior
 from skbayesembed.posterior.deciding import (
+    errors_of,
     is_skewed,
     mixing_of,
     note_on_draws,
@@ -71,6 +72,22 @@ def test_answers_of_chains_have_their_own_diagnostics(n_runs):
     np.testing.assert_array_equal(made["ess_tail"], again.ess("y", "tail")["y"])
     alone = mixing_of(posterior, answers[:, 0])
     assert alone["rhat"] == made["rhat"][0] and np.ndim(alone["ess"]) == 0
+
+
+@pytest.mark.parametrize("solver", ["hmc", "vi"])
+def test_runs_in_turn_are_no_independent_draws(solver):
+    """Of ten runs, whose means are far apart, the ends are known as from ten draws."""
+    rng, means = np.random.default_rng(1), np.linspace(-1.5, 1.5, 10)
+    draws = np.tile(means, (4, 100)) + 0.7 * rng.normal(size=(4, 1000))
+    attrs = {"solver": solver, "embedding_draws": 10}
+    posterior = Posterior({"x": draws}, attrs=attrs)
+    apart = Posterior({"x": draws}, attrs={"solver": solver, "embedding_draws": 1})
+    error, as_if = (errors_of(p, draws.ravel(), 0.9) for p in (posterior, apart))
+    # of 20 draws, as few as are taken, ends have some 3.5 times the errors of those of 4,000
+    assert np.all(error > 2 * as_if)
+    # with several answers for each draw as well, in whichever order
+    several = np.concatenate([draws.ravel() + 0.01 * rng.normal(size=4000) for _ in range(3)])
+    np.testing.assert_allclose(errors_of(posterior, several, 0.9), error, rtol=0.3)
 
 
 def test_other_answers_have_none():

@@ -10,8 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_test_split
 
+from skbayesembed.common import memory
+from skbayesembed.sgns.batches import PairBatches
 from skbayesembed.sgns.counting import PairCounts, RankOne
-from skbayesembed.sgns.pairs import added_up
+from skbayesembed.sgns.pairs import added_up, pooled_counts
 
 
 def test_rank_one_algebra():
@@ -228,3 +230,21 @@ def test_entries_that_are_there_twice_add_up_in_any_type(dtype):
     counts = sparse.coo_array((np.ones(300, dtype), places), shape=(2, 2))
     pairs = PairCounts(counts, sparse.csr_array((2, 2)))
     assert pairs.positive.toarray().tolist() == [[0, 300], [0, 0]]
+
+
+def test_products_are_written_out_where_there_is_room(monkeypatch):
+    """Their sum is none; refused before the first is written out, and with what else to do."""
+    rng = np.random.default_rng(0)
+    parts = [
+        PairCounts(sparse.csr_array(np.eye(40)), RankOne(rng.random(40), rng.random(40)))
+        for _ in range(3)
+    ]
+    whole = pooled_counts(parts)
+    expected = sum(part.negative.toarray() for part in parts)
+    np.testing.assert_allclose(whole.negative.toarray(), expected)
+    monkeypatch.setattr(memory, "allowed_memory", lambda: (40.0**2 * 8, "a limit"))
+    with pytest.raises(MemoryError, match="Expected negatives of 40 words, written out, would"):
+        pooled_counts(parts)
+    # as learning_method="online" does, which needs parts of it
+    with pytest.raises(MemoryError, match="For many words use learning_method='batch', or partial"):
+        next(PairBatches(parts[0]).batches(1, rng))

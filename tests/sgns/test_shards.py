@@ -244,6 +244,8 @@ def test_shards_of_other_words_are_refused():
         ({"units": SPEAKERS[1:]}, ValueError, "a label for each document, got 89 only"),
         ({"units": [*SPEAKERS, "x"]}, ValueError, "got more labels"),
         ({"units": [0.5] * 90}, ValueError, "int or str"),
+        ({"units": [1, "1"] * 45}, ValueError, "differ by their type alone"),
+        ({"units": [1, "x"] * 45}, ValueError, "int or str throughout, got both"),
         ({"texts": "one text"}, TypeError, "single str"),
     ],
 )
