@@ -351,9 +351,9 @@ class MeaningMixin:
         -----
         Standard errors are cluster-robust (CR2). Vectors and matrix are treated as known:
         intervals are about the documents of X. Even noise has a positive squared length, and what
-        noise adds on average is subtracted. A covariate that is the same in all occurrences of a
-        unit is permuted over units, and others over the documents of each unit; the part that other
-        covariates explain is held fixed.
+        noise adds on average is subtracted. What other covariates do not explain of a covariate is
+        permuted over units, where it is the same in all occurrences of a unit; elsewhere the signs
+        of what units add to the coefficient are changed at random (Hemerik, Goeman & Finos 2020).
 
         Without ``times``, units are treated as independent. If units that follow each other in time
         are alike, and a covariate changes slowly, intervals are then too narrow, and permutation
@@ -368,6 +368,8 @@ class MeaningMixin:
 
         References
         ----------
+        Hemerik, Goeman & Finos (2020). Robust testing in generalized linear models by sign flipping
+        score contributions. Journal of the Royal Statistical Society B 82(3).
         Khodak, Saunshi, Liang, Ma, Stewart & Arora (2018). A La Carte Embedding. ACL.
         Rodriguez, Spirling & Stewart (2023). Embedding Regression: Models for Context-Specific
         Description and Inference. American Political Science Review 117(4).

@@ -168,7 +168,8 @@ class BayesianSGNS(
     target_accept : float, default=0.8
         Mean acceptance to which the step size of ``"hmc"`` is adapted.
     features : {"mean", "mean_std"}, default="mean"
-        What ``transform`` returns: posterior means, or also their standard deviations.
+        What ``transform`` returns: posterior means, or also their standard deviations, which are
+        zero where there is one point alone (``"map"`` without units).
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps, then ``draws`` draws that are ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
