@@ -247,7 +247,7 @@ def diagnose(estimator, training, posterior):
         "the shares of the topics in the tokens",
         # shares of topics that are others in every chain are warned of already
         limit=np.inf if others else SHARE_RHAT_LIMIT,
-        message=None if others else _not_mixed(posterior),
+        message=None if others else _not_mixed(posterior, getattr(estimator, "thin", "auto")),
     )
     labels = [f"the share of topic {k}" for k in range(sizes.shape[-1])]
     found, draws = _drifts(posterior)
@@ -345,8 +345,8 @@ def _of_large(found):
     return np.flatnonzero(np.nan_to_num(found) > SHARE_RHAT_LIMIT)
 
 
-def _not_mixed(posterior):
-    """What to say of topics whose shares have not mixed; None where all have."""
+def _not_mixed(posterior, thin="auto"):
+    """What to say of topics whose shares have not mixed, with ``thin`` given; None of none."""
     found = share_rhat(posterior)
     index = _of_large(found)
     if index.size == 0:
@@ -360,7 +360,7 @@ def _not_mixed(posterior):
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
         f"{_shares_of(index)} no intervals. Where topics are "
         f"features, or settings are searched for, solver='vi' needs no mixing; else: "
-        f"{_to_mix(posterior, index)}."
+        f"{_to_mix(posterior, index, thin)}."
         f"{within(posterior)}"
     )
 
@@ -371,10 +371,11 @@ def _shares_of(index):
     return "shares of these topics, and effects on them, have"
 
 
-def _to_mix(posterior, index):
+def _to_mix(posterior, index, thin):
     """What to change where shares of topics ``index`` have not mixed."""
     if not apart(share_rhat(posterior)):
-        return f"{longer(posterior, index)}, or lower n_components"
+        by_itself = "" if thin == "auto" else "thin='auto', which goes on while that helps, "
+        return f"{longer(posterior, index)}, {by_itself}or lower n_components"
     one = posterior.n_chains == 1
     where = "half of the R-hats are so large that "
     where += "the chain is far from settled" if one else "chains are in different places"

@@ -146,6 +146,10 @@ def test_chains_that_do_not_move_have_no_digits_of_r_hat(monkeypatch):
     said = recording._not_mixed(posterior)
     assert "; more than 100)" in said
     assert "The share of this topic, and effects on it, have no intervals" in said
+    # chains that longer ones help go on by themselves, unless their thin is given
+    monkeypatch.setattr(recording, "apart", lambda found: False)
+    assert "thin='auto'" not in recording._not_mixed(posterior)
+    assert "thin='auto'" in recording._not_mixed(posterior, 2)
 
 
 def test_chains_that_drift_together_are_warned_of():
