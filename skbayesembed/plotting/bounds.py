@@ -116,7 +116,7 @@ class ELBODisplay(Display):
         (axes,) = self._open(ax, _HEIGHT)
         kept = x > start
         look = {"ms": 2.5, "lw": 1.2, "color": COLORS[0]}
-        (self.line_,) = axes.plot(x[kept], self.elbo[kept], "o-", **look)
+        (self.line_,) = axes.plot(x[kept], np.asarray(self.elbo)[kept], "o-", **look)
         means = f" (means of {self.every})" if self.every > 1 else ""
         axes.set_xlabel(f"iteration{means}")
         axes.set_ylabel("bound on log evidence")

@@ -23,6 +23,16 @@ def test_the_path_of_the_bound(variational):
         display.plot(start=len(variational.elbo_))
 
 
+def test_the_axis_of_a_bound_that_is_a_mean_of_iterations():
+    """As of senses, each entry of hundred."""
+    display = ELBODisplay([-9.0, -5.0, -4.0], every=100).plot(start=150)
+    np.testing.assert_array_equal(display.line_.get_xdata(), [200, 300])
+    np.testing.assert_array_equal(display.line_.get_ydata(), [-5.0, -4.0])
+    assert display.ax_.get_xlabel() == "iteration (means of 100)"
+    with pytest.raises(ValueError, match="start must be below 300 iterations, got 300"):
+        display.plot(start=300)
+
+
 def test_chains_have_no_bound_and_bounds_no_chains(variational, sampled, monkeypatch):
     with pytest.raises(ValueError, match="got solver='gibbs': see TraceDisplay"):
         ELBODisplay.from_estimator(sampled)
