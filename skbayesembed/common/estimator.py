@@ -239,6 +239,8 @@ def fixed_of(estimator: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _kept(value):
+    if isinstance(value, tuple):
+        return list(value)
     if isinstance(value, str | float | int | np.number | np.ndarray | list | None):
         return copy.copy(value)
     return f"{type(value).__name__} {joblib.hash(value)[:8]}"
