@@ -14,12 +14,12 @@ from functools import update_wrapper, wraps
 from types import FunctionType, MethodType
 from typing import Any, TypeVar, cast
 
-import joblib
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..io.digest import digest
 from ..io.models import SaveMixin
 from ..posterior.report import Report, report_of, settings_of
 from .checks import check_integer
@@ -243,7 +243,7 @@ def _kept(value):
         return list(value)
     if isinstance(value, str | float | int | np.number | np.ndarray | list | None):
         return copy.copy(value)
-    return f"{type(value).__name__} {joblib.hash(value)[:8]}"
+    return f"{type(value).__name__} {digest(value)[:16]}"
 
 
 def check_fixed(estimator: Any, fixed: Mapping[str, Any]) -> None:

@@ -516,7 +516,8 @@ class DynamicSGNS(
         self._columns = known.columns
         self._prior = drift_prior(self, known.periods)
         self._shares = known.totals / max(known.totals.sum(), 1e-300)
-        self._observations = known.totals
+        counts = getattr(known, "counts", None)
+        self._negatives = None if counts is None else inputs.negatives_of(counts)
         self._reading_seed = reading_seed
 
     def _learned_from(self, posterior):

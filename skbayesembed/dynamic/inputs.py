@@ -21,7 +21,7 @@ from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.documents.blocks import DocumentPairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
-from ..sgns.pairs import RankOne, pooled_counts
+from ..sgns.pairs import RankOne, context_totals, pooled_counts
 from ..sgns.pairs import times as scaled
 from .data import period_counts, tokens_by_period, with_negatives
 
@@ -183,6 +183,11 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     return training
 
 
+def negatives_of(counts):
+    """Negative pairs of each context in each period, (n_periods, n_words)."""
+    return np.array([context_totals(period.negative) for period in counts])
+
+
 def training_again(estimator, X, times, sample_weight=None):
     """Counts of the periods that a fitted estimator was trained on, from the same data.
 
@@ -204,7 +209,8 @@ def training_again(estimator, X, times, sample_weight=None):
             f"{training.words.size} words in {training.periods.n_periods} periods, or other pairs."
         )
     # of models that an earlier version saved, nothing is known of negatives
-    if not np.allclose(training.totals, getattr(estimator, "_observations", training.totals)):
+    noise = getattr(estimator, "_negatives", None)
+    if noise is not None and not np.allclose(negatives_of(training.counts), noise):
         raise ValueError(
             "X must be the data that fit was given, with its negative pairs: negative, ns_exponent "
             "and negative_sampling must be those of fit."

@@ -19,7 +19,7 @@ from .checkpoint import Stage
 from .contracts import LogDensity, require
 
 # Iterations between looks at the bound.
-_WINDOW = 100
+WINDOW = 100
 # Adam (Kingma & Ba 2015): its step, which falls as the square root of the number of windows; the
 # decay of the mean gradient and of the mean square (0.99 for their 0.999, a memory of one window);
 # and what keeps it from dividing by zero.
@@ -119,22 +119,22 @@ def mean_field(
         x, first, second, total = found["arrays"]
         i, windows, converged = found["i"], found["windows"], found["converged"]
         rng.bit_generator.state = found["rng"].bit_generator.state
-    counted, cut = laps("ascent", max(2 * _WINDOW, min(max_iter, _TYPICAL))), False
+    counted, cut = laps("ascent", max(2 * WINDOW, min(max_iter, _TYPICAL))), False
     while not converged and not cut and (i < max_iter or len(windows) < 2):
         bounds, total = [], np.zeros(2 * n)
-        for _ in range(_WINDOW):
+        for _ in range(WINDOW):
             i += 1
             bounds.append(_bound(model, x, rng, room, gradient))
             first += (1 - _DECAY[0]) * (gradient - first)
             second += (1 - _DECAY[1]) * (gradient**2 - second)
-            rate = _STEP / math.sqrt(1 + i / _WINDOW)
+            rate = _STEP / math.sqrt(1 + i / WINDOW)
             correction = math.sqrt(1 - _DECAY[1] ** i) / (1 - _DECAY[0] ** i)
             x = x + rate * correction * first / (np.sqrt(second) + _TINY)
             total += x
             cut = counted is not None and counted.enough()
             if cut:
                 break
-        windows.append((np.mean(bounds), np.std(bounds) / math.sqrt(_WINDOW)))
+        windows.append((np.mean(bounds), np.std(bounds) / math.sqrt(WINDOW)))
         if verbose:
             print(f"vi: {i} iterations, bound {windows[-1][0]:.6g}")
         if len(windows) > 1:
@@ -151,7 +151,7 @@ def mean_field(
             f"The bound still rose after max_iter={max_iter} iterations: raise max_iter.",
             Unreached,
         )
-    average = total / _WINDOW
+    average = total / WINDOW
     found = MeanField(average[:n], np.exp(average[n:]), np.array([w[0] for w in windows]))
     return found, {"n_iter": i, "converged": converged}
 

@@ -13,16 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import hashlib
-import json
-import os
 import tempfile
 import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,12 +26,13 @@ import numpy as np
 
 from ..common.warnings import warn_user
 from ..io.archive import array_of, header_of, package_version, write_archive
+from ..io.digest import digest
 from ..io.graph import Reader, Writer
 
 # Seconds between two writings of a stage, which take no more than this share of the time.
 INTERVAL = 30.0
 _SHARE = 0.05
-_FORMAT, _VERSION = "skbayesembed.checkpoint", 1
+_FORMAT, _VERSION = "skbayesembed.checkpoint", 2
 # Digits of the digest that file names have.
 _DIGITS = 20
 # Parameters that draws do not depend on, or that data and seeds stand for.
@@ -266,10 +263,10 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
         del kept["draws"]
     try:
         given = {"class": name, "parameters": kept, "data": training, "seeds": dict(seeds)}
-        digest = _digest(given)
+        of_fit = digest(given)
     except TypeError as error:
         raise TypeError(f"checkpoint must be None for this fit: {error}") from error
-    found = Checkpoint(folder, name, digest)
+    found = Checkpoint(folder, name, of_fit)
     found.check()
     stages, verbose = found.stages(), getattr(estimator, "verbose", 0)
     if stages and verbose:
@@ -329,35 +326,3 @@ def _warn_of(folder, error):
         "is ended it has to begin anew, or from what was written before.",
         UserWarning,
     )
-
-
-class _Described(Writer):
-    """Writes what objects are the same by: no order of sets, no code, nothing that is cached."""
-
-    def _node(self, value, name):
-        if isinstance(value, set | frozenset):
-            value = sorted(value, key=repr)
-        return super()._node(value, name)
-
-    def _object(self, value, name):
-        if is_dataclass(value) and not isinstance(value, type):
-            state = {field.name: getattr(value, field.name) for field in fields(value)}
-            return {"class": type(value).__name__, "state": self._state(state, name)}
-        if isinstance(value, os.PathLike):
-            return {"path": os.fspath(value)}
-        if callable(value) and not hasattr(value, "get_params"):
-            return {"code": getattr(value, "__qualname__", type(value).__name__)}
-        return super()._object(value, name)
-
-
-def _digest(value):
-    """Hexadecimal digest of what an object holds."""
-    writer = _Described({}, False)
-    found = hashlib.sha256(json.dumps(writer.write(value, "fit")).encode())
-    for node in writer.nodes:
-        found.update(json.dumps(node).encode())
-    for array in writer.arrays:
-        found.update(f"{array.dtype.str}{array.shape}".encode())
-        if array.size:
-            found.update(array.reshape(-1).view(np.uint8))
-    return found.hexdigest()

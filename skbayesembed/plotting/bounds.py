@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
+from ..inference.advi import WINDOW
 from .canvas import COLORS, Display
 
 _HEIGHT = 2.0
@@ -85,8 +86,8 @@ class ELBODisplay(Display):
                 f"data are read in every iteration, got solver={solver!r}"
                 + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
             )
-        every, rest = divmod(int(estimator.n_iter_), len(elbo))
-        return cls(np.asarray(elbo), 1 if rest else max(every, 1)).plot(ax, start=start)
+        every = WINDOW if int(estimator.n_iter_) == WINDOW * len(elbo) else 1
+        return cls(np.asarray(elbo), every).plot(ax, start=start)
 
     def plot(self, ax: Any = None, *, start: int = 0) -> Self:
         """Draw the figure, on new axes or on those given.

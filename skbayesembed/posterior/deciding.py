@@ -66,6 +66,8 @@ def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
     several = 0 < of_one < len(draws) and len(draws) % of_one == 0
     several = several and not _is_every_draw(posterior, len(draws))
     n_runs = posterior.n_runs if several or len(draws) == of_one else 1
+    # of a posterior that was cut runs may not take turns
+    n_runs = 1 if posterior.n_draws % n_runs else n_runs
     if several and (n_chains is not None or n_runs > 1):
         # those of a draw one after the other, so that chains are chains and runs take turns
         whole = draws.reshape(-1, of_one // n_runs, n_runs, *draws.shape[1:])

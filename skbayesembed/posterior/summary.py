@@ -187,9 +187,11 @@ def _worth(entries, prob, n_chains, n_runs):
         below = (entries <= end[:, None]).astype(float).T.reshape(n_chains or 1, -1, len(entries))
         with np.errstate(all="ignore"):
             if n_chains is None:
-                found.append(_of_runs(below, within_runs(below, n_runs), n, n_runs))
+                size = _of_runs(below, within_runs(below, n_runs), n, n_runs)
             else:
-                found.append(ess(below, "mean", n_runs))
+                size = ess(below, "mean", n_runs)
+        # of an interval that ends at the largest draw no draw is beyond
+        found.append(np.where(np.ptp(below, axis=(0, 1)) > 0, size, n))
     worth = np.nan_to_num(np.min(found, axis=0), nan=_FEWEST_RESAMPLED)
     return np.clip(np.round(worth), _FEWEST_RESAMPLED, n).astype(int)
 

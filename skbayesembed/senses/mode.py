@@ -242,7 +242,8 @@ def count_copies(orders):
     """
     n_senses = orders.shape[1]
     share = np.array([np.mean(orders == k, axis=0) for k in range(n_senses)])
-    _, groups = connected_components(share + share.T > 2 * _CHANGING, directed=False)
+    least = 2 * min(_CHANGING, 0.5 / n_senses)
+    _, groups = connected_components(share + share.T > least, directed=False)
     return math.prod(math.factorial(n) for n in np.bincount(groups))
 
 
@@ -277,4 +278,4 @@ def weigh(mode, data, n_senses, prior, rng, upward):
     model = mode.frame(SenseModel(data, n_senses, prior))
     start = None if upward else model.pack(mode.states[rng.integers(len(mode.states))])
     mass = log_mass(model, start, rng)
-    return Mass(mass.value + model.log_volume() - np.log(mode.n_copies), mass.error)
+    return Mass(mass.value + model.log_volume() - math.log(mode.n_copies), mass.error)

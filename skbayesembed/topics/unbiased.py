@@ -33,6 +33,8 @@ _FEW = 100
 # So many documents of one topic alone, that are read as what they are, are added to those of each
 # topic: of topics that hardly any document has nothing is learned.
 _ADDED = 0.1
+# Key of the random numbers of simulated documents.
+_STREAM = 1729
 # Differences of topics are given up that change what is read by less than this share.
 _ALIKE = 0.01
 
@@ -61,12 +63,17 @@ def unbiased_shares(estimator, counts, chosen):
     middle = chosen[[chosen.size // 2]]
     with OneBlasThread():
         inverses = _inverses(estimator, counts, lengths, groups, middle)
-        for means in _fold(estimator, counts, chosen):
-            out = np.empty_like(means)
-            for group, inverse in inverses.items():
-                own = groups == group
-                out[own] = means[own] @ inverse.T
-            yield out
+    folded = iter(_fold(estimator, counts, chosen))
+    for _ in chosen:
+        # what regresses the shares in between has all threads
+        with OneBlasThread():
+            means = next(folded)
+        out = np.empty_like(means)
+        for group, inverse in inverses.items():
+            own = groups == group
+            out[own] = means[own] @ inverse.T
+        # where a difference was given up a sum may be off
+        yield out + (1.0 - out.sum(axis=1, keepdims=True)) / out.shape[1]
 
 
 def _fold(estimator, counts, chosen):
@@ -81,17 +88,25 @@ def _inverses(estimator, counts, lengths, groups, draw):
     fold = _fold(estimator, counts, draw)
     (means,) = fold
     seed = estimator._reading_seed
-    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
+    # a stream of its own beside those of intervals
+    key = (*seed.spawn_key, _STREAM)
+    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
     tokens = means * (lengths[:, None] + fold.draws.alpha(0).sum())
     proba, found = fold.draws.token_proba(0), {}
     for group in np.unique(groups):
         own = np.flatnonzero(groups == group)
         n = int(np.clip(_TOKENS / lengths[own].mean(), _LEAST, _MOST))
-        whole = np.maximum(np.rint(rng.choice(lengths[own], n)), 1).astype(np.int64)
+        long = rng.choice(lengths[own], n)
+        whole = np.maximum(np.ceil(long - 1e-9), 1).astype(np.int64)
         like = rng.choice(own if own.size >= _FEW else lengths.size, n)
         theta = _drawn(tokens[like], proba, rng)
-        (read,) = _fold(estimator, simulated(theta, whole, proba, rng), draw)
-        found[group] = np.linalg.pinv(confusion(theta, read), rcond=_ALIKE)
+        made = simulated(theta, whole, proba, rng)
+        # fractional tokens tell of shares as those at hand do
+        made.data *= np.repeat(long / whole, np.diff(made.indptr))
+        (read,) = _fold(estimator, made, draw)
+        matrix = confusion(theta, read)
+        rcond = _ALIKE / np.linalg.norm(matrix, 2)
+        found[group] = np.linalg.pinv(matrix, rcond=rcond)
     return found
 
 

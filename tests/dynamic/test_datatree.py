@@ -66,6 +66,8 @@ def test_other_data_are_refused():
         model.to_datatree(TEXTS)
     with pytest.raises(ValueError, match="with its negative pairs: negative, ns_exponent"):
         copy.copy(model).set_params(negative=5).to_datatree(TEXTS, times=TIMES)
+    with pytest.raises(ValueError, match="with its negative pairs: negative, ns_exponent"):
+        copy.copy(model).set_params(ns_exponent=0.0).to_datatree(TEXTS, times=TIMES)
     with pytest.raises(MemoryError, match="max_bytes=100"):
         model.to_datatree(TEXTS, times=TIMES, max_bytes=100)
     with pytest.raises(ValueError, match="got solver='vi'"):

@@ -21,6 +21,7 @@ from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.records import Settings
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.io import archive
+from skbayesembed.io.digest import digest
 from tests.helpers.breaking import Broken, break_after
 from tests.inference.test_chains import Counting, ctrl_c, sample
 from tests.inference.test_hmc import Gaussian, correlated
@@ -316,11 +317,11 @@ def test_digests_tell_all_that_is_different():
         Data(np.empty((0, 2)), ["x"]),
         Data(np.empty((0, 3)), ["x"]),
     ]
-    digests = [checkpoint._digest(value) for value in values]
+    digests = [digest(value) for value in values]
     assert len(set(digests)) == len(values)
     again = Data(np.arange(6.0), ["x"], frozenset(("d", "c", "b", "a")))
     again.cached = 5
-    assert checkpoint._digest(again) == digests[0]
+    assert digest(again) == digests[0]
 
 
 def test_no_folder_no_checkpoint(tmp_path):

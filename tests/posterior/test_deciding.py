@@ -15,6 +15,7 @@ from skbayesembed.posterior.deciding import (
     said_of_draws,
 )
 from skbayesembed.posterior.results import About, Result
+from skbayesembed.posterior.summary import interval_errors
 
 
 def found(interval, proba, verdict="not decided", prob=0.9):
@@ -88,6 +89,25 @@ def test_runs_in_turn_are_no_independent_draws(solver):
     # with several answers for each draw as well, in whichever order
     several = np.concatenate([draws.ravel() + 0.01 * rng.normal(size=4000) for _ in range(3)])
     np.testing.assert_allclose(errors_of(posterior, several, 0.9), error, rtol=0.3)
+
+
+@pytest.mark.parametrize(("solver", "n_runs"), [("hmc", 1), ("hmc", 10), ("vi", 10)])
+def test_intervals_that_end_at_the_largest_draw(solver, n_runs):
+    """No draw is beyond that end: independent draws are worth what they are."""
+    x = 1.0 - 0.01 * np.random.default_rng(0).exponential(size=4000)
+    attrs = {"solver": solver, "embedding_draws": n_runs}
+    posterior = Posterior({"x": x.reshape(4, 1000)}, attrs=attrs)
+    expected = interval_errors(x, 0.9)
+    # as many draws, or nearly: their number is estimated
+    np.testing.assert_allclose(errors_of(posterior, x, 0.9), expected, rtol=0.4)
+
+
+def test_a_posterior_that_was_cut():
+    """Its runs may not take turns."""
+    posterior = Posterior(
+        {"x": np.arange(100.0)[None]}, attrs={"solver": "vi", "embedding_draws": 30}
+    )
+    assert np.isfinite(errors_of(posterior, posterior.flat("x"), 0.9)).all()
 
 
 def test_other_answers_have_none():

@@ -7,11 +7,12 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skbayesembed import BayesianSGNS, GraphPrior, build_vocabulary, count_pairs
+from skbayesembed import BayesianSGNS, GraphPrior, build_vocabulary, count_pairs, load
 from skbayesembed.datasets import load_python_reference, make_sgns
 from skbayesembed.sgns.vi.online import OnlineVI
 
@@ -265,6 +266,16 @@ def test_a_prior_that_is_an_object_stays():
     for other in (GraphPrior([("cat", "mat")]), "normal"):
         with pytest.raises(ValueError, match="prior must stay 'GraphPrior .*, which partial_fit"):
             model.set_params(prior=other).partial_fit(texts)
+
+
+def test_a_prior_of_a_sparse_graph_stays_after_loading(tmp_path):
+    """Whatever SciPy has noted about the matrix by then."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    graph = sparse.coo_array(([1.0, 1.0, 2.0], ([0, 1, 0], [1, 2, 1])), shape=(7, 7)).tocsr()
+    prior = GraphPrior(graph + graph.T)
+    model = BayesianSGNS(2, solver="vi", covariance="diag", min_count=1, prior=prior)
+    model.partial_fit(texts).save(tmp_path / "stream")
+    assert np.any(load(tmp_path / "stream").partial_fit(texts).rho_ != 0)
 
 
 def test_pairs_of_other_windows_are_refused_in_either_order():

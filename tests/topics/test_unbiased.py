@@ -66,8 +66,9 @@ def test_few_short_documents_have_unbiased_shares(word_proba):
     ).fit(2000 * words)
     few = np.array([rng.multinomial(5, words[k]) for k in topic])
     table = fitted.effects(few, {"second": topic == 1})
-    # topics without a word in common: a document's share is known, but for a document added to B
-    np.testing.assert_allclose(np.abs(table.mean[1]), 1.0, atol=5e-3)
+    # topics without a word in common: a share is known but for B, each column of which has an
+    # error of some .003 from 4,000 simulated documents of five tokens
+    np.testing.assert_allclose(np.abs(table.mean[1]), 1.0, atol=0.02)
 
 
 def test_what_is_read_as_what():
@@ -117,6 +118,18 @@ def test_topics_without_tokens_have_no_share(monkeypatch):
     # the error of a slope is some .02
     assert slope == pytest.approx(1.0, abs=0.08)
     assert np.abs(found[:, best[2:]].mean(axis=0)).max() < 0.02
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.04])
+def test_fractions_of_tokens_are_corrected_as_what_they_tell(model, factor):
+    """As of weighted counts: slopes on theta are one."""
+    rng, n = np.random.default_rng(3), 3000
+    theta = rng.dirichlet([0.5, 1.0, 2.0], n)
+    proba = draws_of(model, chosen=np.array([5])).token_proba(0)
+    counts = simulated(theta, np.full(n, 5), proba, rng) * factor
+    found = next(unbiased_shares(model, counts.tocsr(), np.array([5])))
+    slopes = [np.polyfit(t, f, 1)[0] for t, f in zip(theta.T, found.T, strict=True)]
+    np.testing.assert_allclose(slopes, 1.0, atol=0.15)
 
 
 def test_documents_of_any_length(model):
