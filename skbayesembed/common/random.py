@@ -80,6 +80,28 @@ def named_seeds(
     return dict(zip(names, seed_sequence(random_state).spawn(len(names)), strict=True))
 
 
+def seed_at(seeds: np.random.SeedSequence, *key: int) -> np.random.SeedSequence:
+    """Make the seed sequence at a key beneath another, the same every time.
+
+    Spawning counts children, so that a sequence that is used again gives others. Without a key it
+    is a fresh copy.
+
+    Parameters
+    ----------
+    seeds : numpy.random.SeedSequence
+    *key : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.common.random import seed_at
+    >>> seeds = np.random.SeedSequence(3)
+    >>> seed_at(seeds, 1, 2).spawn_key, seed_at(seeds).spawn(1)[0].spawn_key
+    ((1, 2), (0,))
+    """
+    return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, *map(int, key)))
+
+
 def seeds_from(rng: np.random.Generator) -> np.random.SeedSequence:
     """Draw a seed sequence, for work that is to have streams of its own.
 

@@ -290,13 +290,13 @@ def _read_texts(values, name):
     years = [bool(_YEAR.fullmatch(value)) for value in values]
     if all(years):
         return np.array([int(value) for value in values], dtype=object)
-    others = [i for i, value in enumerate(values) if not is_numeral(value)]
-    if any(years) and others and not any(map(_is_date, values)):
-        i = others[0]
-        raise ValueError(
-            f"{name}[{i}] must be a year, as {'those before it' if i else 'others'} are, got "
-            f"{values[i]!r}: correct it, or leave it out."
-        )
+    if any(years) and not any(map(_is_date, values)):
+        for i, value in enumerate(values):
+            if not is_numeral(value):
+                raise ValueError(
+                    f"{name}[{i}] must be a year, as {'those before it' if i else 'others'} are, "
+                    f"got {value!r}: correct it, or leave it out."
+                )
     dates = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         if _BASIC_DATE.fullmatch(value):

@@ -108,7 +108,7 @@ def check_units(units, n, what="documents"):
         labels = found.tolist()
         # numbers and strings side by side cannot be sorted; numbers alone are equal as 1 and 1.0
         numeric = all(isinstance(one, Real) and not isinstance(one, bool) for one in labels)
-        if not numeric:
+        if not numeric and not all(isinstance(one, str) for one in labels):
             _check_told_apart(labels)
         found = np.array(labels if numeric else [str(label) for label in labels])
     return found

@@ -208,13 +208,7 @@ def training_again(estimator, X, times, sample_weight=None):
             f"of {estimator.words_.size} words in {estimator.periods_.n_periods} periods; got "
             f"{training.words.size} words in {training.periods.n_periods} periods, or other pairs."
         )
-    # of models that an earlier version saved, nothing is known of negatives
-    noise = getattr(estimator, "_negatives", None)
-    if noise is not None and not np.allclose(negatives_of(training.counts), noise):
-        raise ValueError(
-            "X must be the data that fit was given, with its negative pairs: negative, ns_exponent "
-            "and negative_sampling must be those of fit."
-        )
+    static.check_negatives(estimator, negatives_of(training.counts))
     return training.counts
 
 

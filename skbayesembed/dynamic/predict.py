@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..common.random import seed_at
 from ..sgns.documents.answers import feature_variance as variance_by_units
 from ..sgns.predict import (
     PREDICTIVE_DRAWS,
@@ -88,8 +89,7 @@ def diffusion_draws(estimator):
 
 def reading_seed(estimator, *key):
     """A fresh seed sequence of the estimator's, for draws that are made when it is read."""
-    seed = estimator._reading_seed
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *map(int, key)))
+    return seed_at(estimator._reading_seed, *key)
 
 
 def drawn_words(estimator, name, index, n, periods=None):

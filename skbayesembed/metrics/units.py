@@ -7,7 +7,6 @@ import contextvars
 import threading
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -22,6 +21,7 @@ from ..common.trial import duration
 from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
 from ..corpus.kinds import take_documents
 from ..corpus.units import as_labels, check_units
+from ..io.digest import digest
 from ..posterior.results import mixed
 from .comparison import PAIR
 
@@ -152,7 +152,7 @@ def score_units(
         **_scored(estimator),
         **_of_all(facts, "converged", all),
         **_of_all(facts, "modes_that_matter", max),
-        **_of_all(facts, "vocabulary", joblib.hash),
+        **_of_all(facts, "vocabulary", digest),
     )
 
 
@@ -232,5 +232,5 @@ def _scores_of_fold(estimator, X, index, of_units, given, train, test):
     facts = {} if posterior is None else mixed(posterior)
     # of pairs all are scored alike, others by the words that are known
     if words is not None and not hasattr(estimator, "negative"):
-        facts["vocabulary"] = joblib.hash(sorted(map(str, words)))
+        facts["vocabulary"] = digest(sorted(map(str, words)))
     return found, facts

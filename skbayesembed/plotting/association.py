@@ -9,7 +9,8 @@ import numpy as np
 
 from ..posterior.sentences import p_value
 from ..posterior.sources import TOO_LITTLE, interval_label
-from ..sgns.weat import AssociationTests, effect_size, permutation_effects
+from ..sgns.questions.kinds import effect
+from ..sgns.weat import AssociationTests, permutation_effects
 from .canvas import COLORS, GREY, Display, can
 from .forests import at
 from .marks import density
@@ -201,7 +202,7 @@ class WEATDisplay(Display):
             self.density_ = density(axes, 0.0, np.ravel(found.draws))
         # of the mean associations, as the other splits: that of draws is nearer to zero
         self.observed_ = axes.vlines(
-            effect_size(found.association.mean, found.n_first), 0.0, 1.1, colors=COLORS[0],
+            effect(found.association.mean, found.n_first), 0.0, 1.1, colors=COLORS[0],
             linewidths=0.6, linestyles="--", zorder=0,
         )  # fmt: skip
         axes.set_ylim(1.1, -1.0)

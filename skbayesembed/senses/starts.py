@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.compiling import waiting_time
-from ..common.random import generators
+from ..common.random import generators, seed_at
 from ..common.trial import Steps, current, duration, say_line
 from ..common.warnings import note_user, warn_user
 from ..inference.chains import return_as
@@ -286,7 +286,7 @@ def _warn_of_no_end():
 
 def _own(seeds, *key):
     """Seeds of a phase of its own: other phases have the same generators with it and without."""
-    return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, _JOINTS, *key))
+    return seed_at(seeds, _JOINTS, *key)
 
 
 def first_starts(n_starts):

@@ -322,9 +322,14 @@ def _check_observed(estimator, counts):
             f"the same parameters; X has {found.sum():.10g} pairs of words where fit had "
             f"{fitted.sum():.10g}, or has them of other words."
         )
-    # of models that an earlier version saved, nothing is known of negatives
-    noise = getattr(estimator, "_negatives", None)
-    if noise is not None and not _same_sums(context_totals(counts.negative), noise):
+    check_negatives(estimator, context_totals(counts.negative))
+
+
+def check_negatives(estimator, found):
+    """Raise a ValueError for other negative pairs of contexts than were fitted."""
+    # of models that an earlier version saved, nothing is known of them
+    fitted = getattr(estimator, "_negatives", None)
+    if fitted is not None and not _same_sums(found, fitted):
         raise ValueError(
             "X must be the data that fit was given, with its negative pairs: negative, ns_exponent "
             "and negative_sampling must be those of fit."

@@ -406,9 +406,10 @@ def _counted(words, ids, offsets, labels, window, weights):
 def _labels(labels, n):
     """Different labels, ascending, and the place of each document's among them."""
     found = check_units(labels, n) if n else np.array([], np.int64)
-    texts = {isinstance(label, str) for label in as_labels(labels).tolist()}
-    if found.dtype.kind not in "iuU" or len(texts) > 1:
-        what = "both" if len(texts) > 1 else f"dtype {found.dtype}"
+    # numbers beside texts are texts by now
+    mixed = found.dtype.kind == "U" and not all(isinstance(x, str) for x in as_labels(labels))
+    if found.dtype.kind not in "iuU" or mixed:
+        what = "both" if mixed else f"dtype {found.dtype}"
         raise ValueError(f"units must be labels that are int or str throughout, got {what}.")
     return np.unique(found, return_inverse=True)
 

@@ -359,12 +359,6 @@ def permutation_effects(s, n_first):
     return difference / spread if spread > 0 else np.zeros(first.size)
 
 
-def effect_size(s, n_first):
-    """The effect size of the observed split of `permutation_effects`, a float."""
-    spread = s.std()
-    return float((s[:n_first].mean() - s[n_first:].mean()) / spread) if spread > 0 else 0.0
-
-
 def _splits(n, n_first):
     """First groups of splits of n words, in arrays (some, n_first): all, or the random ones."""
     if comb(n, n_first) <= _MOST_SPLITS:

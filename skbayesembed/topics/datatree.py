@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import spine
 from ..common.checks import check_integer
+from ..common.random import seed_at
 from ..corpus.known import known_counts
 from ..inference.threads import OneBlasThread
 from ..posterior.datatree import (
@@ -163,10 +164,8 @@ def _totals(estimator):
 
 
 def _generator(estimator, s):
-    """A stream for every draw: copies of a sequence, since spawning counts children."""
-    seed = estimator._reading_seed
-    key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
-    return np.random.default_rng(key)
+    """A stream for every draw."""
+    return np.random.default_rng(seed_at(estimator._reading_seed, 1, s))
 
 
 def log_prior(estimator):

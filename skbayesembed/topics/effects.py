@@ -10,6 +10,7 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
+from ..common.random import seed_at
 from ..corpus.design import INTERCEPT, design_of, note_on_names
 from ..corpus.known import known_counts
 from ..corpus.times import check_order
@@ -400,8 +401,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     find = unbiased_shares if shares == "unbiased" else _posterior_shares
     if when is not None:
         when = when[kept]
-    seed = estimator._reading_seed
-    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
+    rng = np.random.default_rng(seed_at(estimator._reading_seed))
     each = -(-_DRAWS // chosen.size)
     shares = find(estimator, counts, chosen)
     regress = _independent if when is None else _in_time

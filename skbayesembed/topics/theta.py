@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..common.estimator import spaced
-from ..common.random import generators
+from ..common.random import generators, seed_at
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from .draws import draws_of
@@ -46,10 +46,7 @@ def theta_draws(estimator, reading, n_draws):
     fold = FoldIn(reading, draws_of(estimator, chosen=chosen[:1]), by, n_jobs)
     documents, blocks = fold.documents, fold.blocks
     entries = Entries.of(documents)
-    # spawning counts children: a fresh sequence gives the same ones every time
-    seed = estimator._reading_seed
-    seed = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
-    rngs = generators(seed, len(blocks))
+    rngs = generators(seed_at(estimator._reading_seed), len(blocks))
     jobs = min(effective_n_jobs(n_jobs), len(blocks))
     out, z = None, np.empty(documents.n_tokens, np.int32)
     # threads of this process under every backend: blocks write into shared arrays

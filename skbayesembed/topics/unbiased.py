@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..common.random import seed_at
 from ..inference.threads import OneBlasThread
 from .draws import draws_of
 from .inputs import vocabulary_reading
@@ -87,10 +88,8 @@ def _inverses(estimator, counts, lengths, groups, draw):
     """``B^-1`` (K, K) of each group of documents, a dict."""
     fold = _fold(estimator, counts, draw)
     (means,) = fold
-    seed = estimator._reading_seed
     # a stream of its own beside those of intervals
-    key = (*seed.spawn_key, _STREAM)
-    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=key))
+    rng = np.random.default_rng(seed_at(estimator._reading_seed, _STREAM))
     tokens = means * (lengths[:, None] + fold.draws.alpha(0).sum())
     proba, found = fold.draws.token_proba(0), {}
     for group in np.unique(groups):

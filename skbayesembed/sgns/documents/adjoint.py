@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from ...common.random import seed_at
 from ...inference.krylov import inverse_root
 from ...inference.laplace import NotAMode
 from ..balance import along_transposed
@@ -206,9 +207,7 @@ class AskedDeviations:
         out = np.zeros((_PRIOR_DRAWS, len(solutions)))
         shape = self._prior.n_words, self._prior.n_components
         for side in (0, 1):
-            seed = self._prior_seed
-            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, side))
-            rng = np.random.default_rng(key)
+            rng = np.random.default_rng(seed_at(self._prior_seed, side))
             z = solutions[:, side]
             if self._prior.neighbours(side) is not None:
                 z = np.stack([_coupled_root(self._prior, side, one) for one in z])
@@ -245,11 +244,10 @@ class AskedDeviations:
         """Sums of deviations with standard normal numbers, those of units the same for all."""
         out = np.zeros((n, shared.shape[1]))
         for i, a in enumerate(range(0, len(shared), _UNITS)):
-            seed = self.seed
             # beside those of words' own, which begin with a side
-            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2, i))
+            rng = np.random.default_rng(seed_at(self.seed, 2, i))
             part = shared[a : a + _UNITS]
-            out += np.random.default_rng(key).standard_normal((n, len(part))) @ part
+            out += rng.standard_normal((n, len(part))) @ part
         return out
 
     def own_normals(self, n, side, word):

@@ -28,6 +28,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from ...common.random import seed_at
+
 # Up to so many units each has a deviation of its own; beyond, as many random sums of units do, and
 # standard deviations have relative standard errors of 1 / sqrt(2 * 400) = 3.5 %. The prior's part
 # is that of so many random directions, 4.4 %: of small texts it is the larger one.
@@ -207,8 +209,7 @@ def level_normals(entropy, spawn_key, n, m):
 
 def own_normals(seed, n, side, word, k):
     """Standard normal numbers of a word's own deviations, (n, k)."""
-    key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, side, word))
-    return np.random.default_rng(key).standard_normal((n, k))
+    return np.random.default_rng(seed_at(seed, side, word)).standard_normal((n, k))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.compiling import working_time
+from ...common.random import seed_at
 from ...inference.chains import Workers
 from ...inference.mode import find_mode_only
 from ...inference.threads import OneBlasThread
@@ -195,9 +196,7 @@ class Sampling:
             return seconds_of_deviations(model, self._number, pairs, clock)
 
     def _seeds(self):
-        # spawning counts children: a fresh sequence gives the same ones every time
-        seed = np.random.SeedSequence(self._seed.entropy, spawn_key=self._seed.spawn_key)
-        return seed.spawn(5)
+        return seed_at(self._seed).spawn(5)
 
     @cached_property
     def rank(self):

@@ -98,10 +98,15 @@ class DirichletDraws(TopicDraws):
 class OpenFoldIn(FoldIn):
     """Topics of documents where all words of the reading are counted as possible ones."""
 
+    # the last draw whose probabilities were asked for, and these: a score asks for each twice
+    _last = None
+
     def weights(self, s):
         proba = self.proba(s)
         return proba / proba.max(axis=1, keepdims=True)
 
     def proba(self, s):
         """Probabilities (n_words, K) of the reading's words."""
-        return self.draws.open_proba(s, self.reading, self.by)
+        if self._last is None or self._last[0] != s:
+            self._last = s, self.draws.open_proba(s, self.reading, self.by)
+        return self._last[1]
