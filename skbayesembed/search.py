@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import Bunch
 
-from .common.checks import check_bool
+from .common.checks import check_bool, check_not_iterator
 from .common.warnings import warn_user
 from .corpus.kinds import materialise, take_documents
 from .posterior.tables import Column, Table
@@ -114,7 +114,8 @@ def check_search(
     TypeError
         If ``search`` is neither of the two, or has no estimator with a method ``resolve``.
     ValueError
-        If a random search has no integer ``random_state``, which determines its candidates.
+        If a random search has no integer ``random_state``, which determines its candidates, or if
+        its folds come from an iterator, of which nothing would be left for the search.
 
     Warns
     -----
@@ -134,6 +135,7 @@ def check_search(
     """
     check_bool("precision", precision)
     candidates = list(_candidates(search))
+    check_not_iterator("search.cv", search.cv)
     X = materialise(X)
     smallest = _smallest_part(search, X, y, groups)
     found, folded = [], []

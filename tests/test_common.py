@@ -23,6 +23,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.common.estimator import learns_online
+from skbayesembed.sgns.documents import sampling
 from tests.helpers.extras import optional
 from tests.helpers.versions import needs_sklearn
 
@@ -365,6 +366,35 @@ def test_html_repr(estimator):
     for html in (unfitted, fitted):
         assert "BayesianSGNS" in html
     assert unfitted != fitted
+
+
+@pytest.mark.parametrize("uncertainty", ["documents", "model"])
+def test_looking_at_a_fit_works_nothing_out(uncertainty, monkeypatch):
+    """The first question by units takes minutes for some; a notebook asks none."""
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    model.set_params(uncertainty=uncertainty).fit(TEXTS)
+
+    def not_asked(*args):
+        raise AssertionError("worked out")
+
+    monkeypatch.setattr(sampling, "find_mode_near", not_asked)
+    before = set(vars(model._sampling))
+    html = model._repr_html_()
+    assert "vocabulary_" in html and set(vars(model._sampling)) == before
+    monkeypatch.undo()
+    _ = model.set_params(uncertainty="documents").similarity("cat", "dog")
+    assert "response_" in model._repr_html_()
+
+
+def test_an_interrupted_look_after_the_fit_costs_no_draws(monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sampling, "find_mode_near", interrupted)
+    model = BayesianSGNS(2, solver="vi", min_count=1, prior_precision=1.0, random_state=0)
+    with pytest.warns(RuntimeWarning, match="Interrupted after the fit, which is whole"):
+        model.set_params(uncertainty="model").fit(TEXTS)
+    assert model.similarity("cat", "dog").interval.shape == (2,)
 
 
 def test_repr_is_short_whatever_the_parameters_hold():

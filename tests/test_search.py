@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.decomposition import TruncatedSVD
-from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -96,3 +96,12 @@ def test_what_cannot_be_told():
         check_search(RandomizedSearchCV(MODEL, {"window": [1, 2]}, n_iter=2), TEXTS)
     with pytest.raises(TypeError, match="GaussianLDA has none"):
         check_search(GridSearchCV(GaussianLDA(), {"n_components": [2]}), TEXTS)
+
+
+def test_folds_that_can_be_read_once_only():
+    """They are left to the search."""
+    folds = KFold(2).split(TEXTS)
+    search = GridSearchCV(MODEL, {"window": [1, 2]}, cv=folds)
+    with pytest.raises(ValueError, match="search.cv must be a list or array, got a generator"):
+        check_search(search, TEXTS)
+    assert len(list(folds)) == 2

@@ -73,6 +73,10 @@ def check_forms(name: str, value: Any, others: str = "") -> list[str]:
     return forms
 
 
+class NothingToScoreError(ValueError):
+    """Documents that are as they may be, but too short for a score."""
+
+
 def check_not_iterator(name: str, value: Any) -> None:
     """Raise a ValueError for a generator or another iterator, which can be read only once."""
     if hasattr(value, "__next__"):

@@ -141,6 +141,22 @@ class FittedMixin(SaveMixin):
         known = getattr(self, "solver", None) == "auto" and "solver_" in fitted
         return f"{text} [solver_={fitted['solver_']!r}]" if known else text
 
+    def _get_fitted_attr_html(self, doc_link=""):
+        """scikit-learn's table of attributes for notebooks, of those that are there by now."""
+        base: Any = super(FittedMixin, self._shown())
+        return base._get_fitted_attr_html(doc_link)
+
+    def _shown(self):
+        """A copy whose attributes can all be looked at without any work."""
+        shown = copy.copy(self)
+        shown._stream = None
+        sampling = self.__dict__.get("_sampling")
+        made = {} if sampling is None else vars(sampling)
+        of_model = getattr(self, "uncertainty", None) == "model"
+        if not ("deviations" in made or of_model and {"n_units", "dispersion"} <= made.keys()):
+            shown._sampling = None
+        return shown
+
     def _set_fitted(self, found):
         """Keep what a fit leaves, a `spine.Fitted`, as learned attributes."""
         posterior = found.posterior
@@ -172,6 +188,12 @@ class FittedMixin(SaveMixin):
         """
         stream = self.__dict__.get("_stream")
         if stream is None:
+            if self.__dict__.get("_fitted") is not None:
+                warn_user(
+                    "partial_fit does not go on from fit: it begins anew, with the words and the "
+                    "documents of its own batches. To go on learning, begin with partial_fit.",
+                    UserWarning,
+                )
             with _all_or_nothing(self):
                 stream = begin()
                 stream.learn(self, *batch)

@@ -119,12 +119,15 @@ class Trial:
         cpu_seconds: float,
         threads: float = 1,
         between: Sequence[float] | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Note a part that several threads can share.
 
-        ``between``, least and most seconds by the clock, is known of few parts.
+        ``between``, least and most seconds by the clock, is known of few parts; ``seconds`` by the
+        clock are given where they are not those of ``threads`` that are never idle.
         """
-        seconds = cpu_seconds / max(threads, 1)
+        if seconds is None:
+            seconds = cpu_seconds / max(threads, 1)
         self.parts.append(Part(name, self.times * cpu_seconds, self.times * seconds))
         if between is not None:
             self.saved += self.times * (seconds - between[0])

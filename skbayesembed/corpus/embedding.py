@@ -157,10 +157,24 @@ def source_of(embedding):
     if hasattr(vectors, "key_to_index") and hasattr(vectors, "__getitem__"):
         return WordVectors(vectors.key_to_index.__contains__, vectors.__getitem__)
     if hasattr(vectors, "shape") or isinstance(vectors, list | tuple):
+        _check_in_order(vectors)
         return check_vectors(vectors)
     if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
         return WordVectors(vectors.__contains__, vectors.__getitem__)
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
+
+
+def _check_in_order(vectors):
+    """Raise a ValueError for a DataFrame whose index numbers its rows, but in another order."""
+    if not hasattr(vectors, "iloc"):
+        return
+    index, order = np.asarray(vectors.index), np.arange(len(vectors))
+    if index.dtype.kind in "iu" and np.any(index != order) and np.all(np.sort(index) == order):
+        raise ValueError(
+            "embedding must be a DataFrame with words as its index, or with rows in the order of "
+            f"the columns of X, got one with an index that begins with {index[:3].tolist()}: "
+            "sort_index() if that numbers the columns, reset_index(drop=True) if rows are in order."
+        )
 
 
 def described(embedding):

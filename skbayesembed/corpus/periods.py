@@ -180,11 +180,16 @@ class Periods:
         return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
-    def _of_edges(cls, edges, by_date, times, dates):
-        """Bins, called by dates if their edges are ``by_date``; ``dates`` are what times are."""
+    def _of_edges(cls, edges, by_date, times, dates, like=None):
+        """Bins, called by dates if their edges are ``by_date``; ``dates`` are what times are.
+
+        They are called as the labels ``like``, of bins that they go on, are.
+        """
         centres = edges[:-1] + np.diff(edges) / 2
+        told = edges if dates else times
+        whole = np.all(told == np.round(told)) if like is None else like[0][0] != "["
         labels = None
-        if np.all((edges if dates else times) == np.round(edges if dates else times)):
+        if whole:
             labels = whole_labels(edges, times.max() == edges[-1])
         labels = labels or edge_labels(edges, by_date)
         return cls(len(centres), edges, labels, centres, np.diff(centres), dates=bool(dates))
@@ -266,7 +271,7 @@ class Periods:
             return self
         edges = self.edges.copy()
         edges[-1] = np.nextafter(edges[-1], np.inf)
-        return self._of_edges(edges, self.dates, check_times(times), self.dates)
+        return self._of_edges(edges, self.dates, check_times(times), self.dates, self.labels)
 
     def lengthened(self, times: Times) -> Self:
         """Return the same bins, and more of the width of the last up to further times.
@@ -301,8 +306,55 @@ class Periods:
         more = max(0, int(np.ceil((times.max() - edges[-1]) / width)))
         later = edges[-1] + width * np.arange(1, more + 1)
         # called as they were, whatever the further times are
-        periods = self._of_edges(np.append(edges, later), self.dates, times, self.dates)
+        edges = np.append(edges, later)
+        periods = self._of_edges(edges, self.dates, times, self.dates, self.labels)
         periods.index(times)
+        return periods
+
+    def rebinned(self, times: Times, bins: Times, n_kept: int) -> Self:
+        """Return bins that go on these, of which the first ones are the same.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Further times, numbers or dates, in the formats of `check_times`.
+        bins : array-like of shape (n_periods + 1,)
+            As of `learn`.
+        n_kept : int
+            How many of these bins are to be the first ones of the new ones.
+
+        Returns
+        -------
+        periods : Periods
+            Called in the way of these. The last one's name goes on to include its end.
+
+        Raises
+        ------
+        ValueError
+            If the first bins are others; and as of `learn`.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> periods = Periods.learn([1850.5], bins=[1800, 1900])
+        >>> periods.rebinned([1925], [1800, 1900, 1950], 1).labels
+        ['[1800, 1900)', '[1900, 1950]']
+        """
+        edges, by_date = check_bins(bins)
+        times, dates = read_line(times, "times")
+        # single integers and times have none
+        known = np.zeros(0) if self.edges is None else self.edges
+        same = known.size and np.array_equal(edges[: n_kept + 1], known[: n_kept + 1])
+        if not same:
+            raise ValueError(
+                f"bins must begin with the {n_kept} periods that are learned, {self.labels[0]} to "
+                f"{self.labels[n_kept - 1]}, got {said(edges[0])} to {said(edges[-1])}: further "
+                "ones may follow."
+            )
+        periods = self._of_edges(edges, by_date, times, dates, self.labels)
+        periods.index(times)
+        if np.array_equal(edges, known) and times.max() < edges[-1]:
+            return self
         return periods
 
     def index(self, times: Times) -> np.ndarray:

@@ -33,6 +33,11 @@ _NAMESAKES = {
 }
 
 
+# Columns of a table of snippets, and what is written where there is no sense.
+_OF_SNIPPETS = "words", "time", "period", "genre", "genre_name", "sense", "sense_name"
+_NOT_SAID = "", "NA"
+
+
 def prepared_file(name: str, data_home: Any = None) -> Path | None:
     """Path of a prepared copy, or None where there is none or a download folder was asked for."""
     folder = os.environ.get(ENVIRONMENT)
@@ -46,7 +51,8 @@ def columns_of(path: Path, delimiter: str = ",") -> dict[str, list[str]]:
     """Columns of a table of texts with a header, packed by gzip or not."""
     csv.field_size_limit(sys.maxsize)  # a text is one field
     unpack = gzip.open if path.suffix == ".gz" else open
-    with unpack(path, "rt", encoding="utf-8", newline="") as lines:
+    # tables of spreadsheets begin with a mark of UTF-8
+    with unpack(path, "rt", encoding="utf-8-sig", newline="") as lines:
         if delimiter == ",":
             reader = csv.reader(lines)
         else:  # quotation marks are text
@@ -96,10 +102,11 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
     folder : str or path-like
         A folder with ``snippets.csv`` and ``vocab.csv``, or the name of one, such as
         ``"kosmos_collocates"``, in the folder `senses` of the folder that the environment variable
-        ``SKBAYESEMBED_DATA`` names. Columns of ``snippets.csv``: ``words``, row numbers of
-        ``vocab.csv`` separated by spaces; ``time`` and ``genre``, integers from 0; ``sense``, an
-        integer from 0 or empty; and their names, ``period``, ``genre_name``, ``sense_name``.
-        ``vocab.csv`` has a column ``lemma``; of words with the same lemma, the second is called
+        ``SKBAYESEMBED_DATA`` names. Columns of ``snippets.csv``: ``words``, numbers of words
+        separated by spaces; ``time`` and ``genre``, integers from 0; ``sense``, an integer from 0,
+        or empty or NA; and their names, ``period``, ``genre_name``, ``sense_name``. ``vocab.csv``
+        has a column ``lemma``, and one ``word_id`` if words have other numbers than those of their
+        rows, from 0; of words with the same lemma, the second is called
         ``lemma_2``, and so on. Files ``vectors_100.npy`` and the like have a row for each word.
 
     Returns
@@ -127,6 +134,8 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
     ------
     FileNotFoundError
         If there is no such folder; the message says where to get such data.
+    ValueError
+        If a column is not there, or a word of a snippet has no row in ``vocab.csv``.
 
     Examples
     --------
@@ -149,11 +158,12 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
             f"of the folder that the environment variable {ENVIRONMENT} names. Snippets of kosmos "
             "with senses are on GitHub, schyanzafar/DiSC."
         )
-    rows = columns_of(path / "snippets.csv")
-    words = _told_apart(columns_of(path / "vocab.csv")["lemma"])
-    senses = np.array([int(k) if k else -1 for k in rows["sense"]])
+    rows = _checked_columns(path / "snippets.csv", _OF_SNIPPETS)
+    vocabulary = _checked_columns(path / "vocab.csv", ("lemma",))
+    words, place = _told_apart(vocabulary["lemma"]), _places(vocabulary, path / "vocab.csv")
+    senses = np.array([-1 if k in _NOT_SAID else int(k) for k in rows["sense"]])
     return Bunch(
-        data=[[words[int(i)] for i in listed.split()] for listed in rows["words"]],
+        data=[[words[i] for i in _listed(listed, place)] for listed in rows["words"]],
         words=words,
         vectors={v.shape[1]: v for v in map(np.load, sorted(path.glob("vectors_*.npy")))},
         times=np.array(rows["time"], dtype=np.int64),
@@ -163,6 +173,34 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
         sense_names=_names(rows["sense"], rows["sense_name"]),
         period_names={int(t): p for t, p in zip(rows["time"], rows["period"], strict=True)},
     )
+
+
+def _checked_columns(path, needed):
+    """Columns of a table; ValueError where one that is needed is not there."""
+    columns = columns_of(path)
+    if lacking := [name for name in needed if name not in columns]:
+        raise ValueError(f"{path} must have the columns {list(needed)}; it lacks {lacking}.")
+    return columns
+
+
+def _places(vocabulary, path):
+    """Places of words by what snippets call them: their ``word_id``, or the number of their row."""
+    called = vocabulary.get("word_id", map(str, range(len(vocabulary["lemma"]))))
+    place = {name.strip(): i for i, name in enumerate(called)}
+    if len(place) < len(vocabulary["lemma"]):
+        raise ValueError(f"{path} must have a word_id of its own for each word.")
+    return place
+
+
+def _listed(words, place):
+    """Places of the words of a snippet; ValueError for one that is in no row of the vocabulary."""
+    names = words.split()
+    if unknown := [name for name in names if name not in place]:
+        raise ValueError(
+            f"words of snippets.csv must be among the {len(place)} of vocab.csv, from "
+            f"{next(iter(place))!r} to {list(place)[-1]!r}, got {unknown[0]!r}."
+        )
+    return [place[name] for name in names]
 
 
 def _told_apart(lemmas):
@@ -177,5 +215,6 @@ def _told_apart(lemmas):
 
 def _names(numbers, names):
     """Names by their numbers; a number that does not occur is called by itself."""
-    known = {int(k): name for k, name in zip(numbers, names, strict=True) if k}
+    both = zip(numbers, names, strict=True)
+    known = {int(k): name for k, name in both if k not in _NOT_SAID}
     return [known.get(k, str(k)) for k in range(max(known, default=-1) + 1)]

@@ -374,8 +374,15 @@ def _spans(text, pattern, lower, n_tokens):
         return None
     pattern, lowered = re.compile(pattern), text.lower() if lower else text
     found = [match.span(pattern.groups) for match in pattern.finditer(lowered)]
+    if len(found) != n_tokens:
+        return None
+    if len(lowered) == len(text):
+        return found
     # few letters change their length in lower case
-    return found if len(found) == n_tokens and len(lowered) == len(text) else None
+    place = np.repeat(np.arange(len(text)), [len(letter.lower()) for letter in text])
+    if place.size != len(lowered):
+        return None
+    return [(int(place[a]), int(place[b - 1]) + 1) for a, b in found]
 
 
 def _quoted(forms):

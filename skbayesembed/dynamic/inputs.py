@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..common.checks import NothingToScoreError
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
@@ -316,7 +317,7 @@ def learn_periods(estimator, times, n, kind="text"):
     else:
         # of the times themselves, as dates and numbers are cut into different periods
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
-        if estimator.n_periods is not None:
+        if estimator.n_periods is not None or periods.years:
             warn_of_empty(periods, numbers)
     if periods.n_periods < 2:
         raise ValueError(
@@ -379,7 +380,9 @@ def held_out(estimator, X, times):
         )  # fmt: skip
     found = [(g, HeldOut(c, known)) for g, c in zip(groups, counts, strict=True) if c.total > 0]
     if not found:
-        raise ValueError("X has no pair of words to score: every document has fewer than two.")
+        raise NothingToScoreError(
+            "X has no pair of words to score: every document has fewer than two."
+        )
     return found
 
 

@@ -29,7 +29,7 @@ from .vi.solver import check_arrays, sites_result
 # What the sites learned so far belong to.
 _FIXED = (
     "n_components", "prior_precision", "diffusion", "hyperprior", "negative", "ns_exponent",
-    "negative_sampling", "window", "window_weights", "pair_weights",
+    "negative_sampling", "window", "window_weights", "pair_weights", "n_periods",
 )  # fmt: skip
 
 
@@ -68,7 +68,8 @@ class Stream:
         self._check_same(estimator, kind)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         numbers = inputs.check_line(times, n, kind)
-        periods = extended_periods(estimator, self.known.periods, times, numbers, kind)
+        known = self.known.periods
+        periods = extended_periods(estimator, known, times, numbers, kind, self._n_learned)
         index = periods.index(numbers)
         self._check_later(periods, index)
         count = {"pairs": self._given, "counts": self._matrix}.get(kind, self._corpus)
@@ -180,14 +181,16 @@ def _kind_of_stream(kind):
     return kinds.get(kind, "text or tokens")
 
 
-def extended_periods(estimator, known, times, numbers, kind):
+def extended_periods(estimator, known, times, numbers, kind, n_learned):
     """`Periods` from the first known, or the first time, up to the last time.
 
-    With ``bins`` they are what they are; otherwise more of the width of the last are added.
-    ``numbers`` are the times as `check_times` reads them.
+    With ``bins`` they are what they are, the first ``n_learned`` as they were; otherwise more of
+    the width of the last are added. ``numbers`` are the times as `check_times` reads them.
     """
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
         return Periods.of_times(numbers if known is None else np.append(known.centres, numbers))
+    if estimator.bins is not None and known is not None:
+        return known.rebinned(times, estimator.bins, n_learned)
     if estimator.bins is not None:
         return Periods.learn(times, estimator.n_periods, estimator.bins)
     if known is None:
@@ -211,12 +214,14 @@ class DynamicStreamingMixin(FittedMixin):
         """Learn from documents of later periods.
 
         The first call starts anew and does not continue from ``fit``. ``n_periods`` cuts the
-        times of the first call; more periods of that width are added as needed.
+        times of the first call; more periods of that width are added as needed. ``bins`` may have
+        further edges in later calls, behind those of the periods that are learned. A word enters
+        with the first call in which it occurs ``min_count`` times; its uses before are not counted.
 
         Parameters
         ----------
         X, times
-            As in ``fit``.
+            As in ``fit``. All columns of a count matrix are words.
         y : None
             Ignored.
 
@@ -230,8 +235,14 @@ class DynamicStreamingMixin(FittedMixin):
             If the solver is not ``"vi"``.
         ValueError
             Without times; if a time is not after those learned before; if X is of another kind than
-            in the first call; if ``n_components``, ``prior_precision`` or ``diffusion`` has changed
-            since; or if the diffusion is to be learned.
+            in the first call; if a parameter that what was learned belongs to
+            (``prior_precision``, say, or ``bins`` of periods that are learned) has changed since;
+            or if the diffusion is to be learned.
+
+        Warns
+        -----
+        UserWarning
+            If it is the first call after ``fit``.
 
         Examples
         --------

@@ -23,7 +23,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..common.trial import Measured, Part, Trial, current
+from ..common.trial import Measured, Trial, current
 from . import blocks
 from .checkpoint import Checkpoint, Stage
 from .checkpoint import current as current_checkpoint
@@ -316,7 +316,9 @@ def _try_chain(
         return np.diff(stamps.times)
 
     def add(name, cpu_seconds):
-        trial.parts.append(Part(name, n_chains * cpu_seconds, rounds * cpu_seconds / inner))
+        # rounds of chains that do not fill all workers take as long as those that do
+        seconds = rounds * cpu_seconds / inner
+        trial.add(name, n_chains * cpu_seconds, seconds=seconds)
 
     # the first sweep compiles
     each = max(float(sweeps(settings.warmup, 2, _TRIAL_LEAST)[-1]), 1e-9)

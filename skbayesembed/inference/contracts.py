@@ -308,6 +308,7 @@ ATTRS = {
     "drifts": "what differs most between first and last draws, where chains drift together",
     "min_ess": "smallest effective sample size of what does not depend on the frame or on labels",
     "chain_similarity": "least cosine between two chains, their labels matched",
+    "run_similarity": "least cosine between topics with the first draw of the vectors and another",
     "divergences": "how many trajectories diverged after warm-up",
     "standstill": "most draws of a chain in a row that are one state",
     "saturated": "share of draws whose trajectory was cut at the largest tree depth",

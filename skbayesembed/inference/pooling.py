@@ -24,6 +24,14 @@ from .records import Settings
 # Monte Carlo error of a mean by the number of runs, in posterior standard deviations, that is
 # warned of above.
 _ERROR = 0.2
+# What facts of all runs together are, by those of each.
+_TOTALS = {
+    "converged": all,
+    "divergences": sum,
+    "thin": max,
+    "standstill": max,
+    "saturated": lambda shares: float(np.mean(shares)),
+}
 
 
 class Mixture:
@@ -148,7 +156,8 @@ def bytes_of_runs(drawn: np.ndarray | None, of_draws: int, approximate: bool) ->
 class Turns:
     """Arrays of the draws of all runs, each of which is copied there when it is done.
 
-    So there are never two copies of all draws.
+    So there are never two copies of all draws. Runs whose chains were made longer may have fewer
+    draws and statistics than others (`lengthening`): of each run there are as many as all have.
 
     Parameters
     ----------
@@ -158,16 +167,18 @@ class Turns:
     def __init__(self, n_runs: int) -> None:
         self._n_runs, self._n_taken = n_runs, 0
         self._whole: dict[tuple[str, str], np.ndarray] = {}
+        self._fewest: dict[tuple[str, str], int] = {}
 
     def taken(self, result: Result) -> Result:
         """The result of the next run without its draws and statistics, which are kept here."""
         for kind in ("draws", "stats"):
             for name, values in getattr(result, kind).items():
-                (n_chains, n), rest = values.shape[:2], values.shape[2:]
-                if (kind, name) not in self._whole:
+                (n_chains, n), rest, key = values.shape[:2], values.shape[2:], (kind, name)
+                if key not in self._whole:
                     shape = n_chains, n, self._n_runs, *rest
-                    self._whole[kind, name] = np.empty(shape, values.dtype)
-                self._whole[kind, name][:, :, self._n_taken] = values
+                    self._whole[key], self._fewest[key] = np.empty(shape, values.dtype), n
+                self._fewest[key] = n = min(n, self._fewest[key])
+                self._whole[key][:, :n, self._n_taken] = values[:, :n]
         self._n_taken += 1
         return replace(result, draws={}, stats={})
 
@@ -176,8 +187,9 @@ class Turns:
         found = {}
         for (of, name), values in self._whole.items():
             if of == kind:
-                n_chains, n, _, *rest = values.shape
-                done = values[:, :, : self._n_taken]
+                n_chains, _, _, *rest = values.shape
+                n = self._fewest[of, name]
+                done = values[:, :n, : self._n_taken]
                 found[name] = done.reshape(n_chains, n * self._n_taken, *rest)
         return found
 
@@ -240,10 +252,9 @@ def _pooled(results, turns, interrupted):
     )
     facts = first.facts
     facts |= {"embedding_draws": len(results), "interrupted": interrupted}
-    totals = {"converged": all, "divergences": sum, "thin": max, "standstill": max}
-    for name, total in totals.items():
+    for name, total in _TOTALS.items():
         if facts.get(name) is not None:
-            facts[name] = total(result.facts[name] for result in results)
+            facts[name] = total([result.facts[name] for result in results])
     return first
 
 

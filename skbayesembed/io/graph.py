@@ -93,6 +93,9 @@ class Writer:
 
     def _node(self, value, name):
         kind = type(value)
+        if isinstance(value, list) and _name_of(kind) is not None:
+            # of this package's lists that know the name of their column, the items
+            kind = list
         if kind in (list, tuple, set, frozenset):
             items = [self.write(x, f"{name}[{i}]") for i, x in enumerate(value)]
             return {"kind": kind.__name__, "items": items}

@@ -173,8 +173,9 @@ def format_of(path):
     if header_of(first) is None:
         return "glove"
     n_dims = header_of(first)[1]
-    fields = rest.partition(b"\n")[0].rstrip(b" \r").split(b" ")
-    text = len(fields) > 1 and all(map(is_number, fields[1:][-min(n_dims, 8) :]))
+    # in whatever way numbers are apart: `read_text` says which way they are to be
+    fields = rest.partition(b"\n")[0].split()
+    text = len(fields) > n_dims and all(map(is_number, fields[1:][-min(n_dims, 8) :]))
     return "word2vec" if text else "word2vec-binary"
 
 

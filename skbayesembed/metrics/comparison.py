@@ -403,6 +403,12 @@ def _check(found):
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
+        per = [each.get("scored") for each in (first, one)]
+        if len(set(per)) > 1:
+            raise ValueError(
+                f"{name!r} and {first_name!r} are scored by different observations, {per[1]!r} and "
+                f"{per[0]!r}: such scores cannot be compared."
+            )
         words = [each["vocabulary"] for each in (first, one) if "vocabulary" in each]
         if same and len(set(words)) > 1:
             raise ValueError(

@@ -112,7 +112,7 @@ def _reference(topics, X_ref, vocabulary):
         counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
         vocabulary = corpus.words.tolist()
     if named:
-        if not hasattr(vocabulary, "get"):
+        if not isinstance(vocabulary, Mapping):
             vocabulary = {str(word): i for i, word in enumerate(vocabulary)}
         for topic in topics:
             topic[:] = [vocabulary.get(str(word), -1) for word in topic]

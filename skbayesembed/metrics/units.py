@@ -15,10 +15,10 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from ..common.checks import check_integer
+from ..common.checks import NothingToScoreError, check_integer
 from ..common.compiling import waiting_time
 from ..common.trial import duration
-from ..common.warnings import held_warnings, muted, note_user, warn_of_parts
+from ..common.warnings import held_warnings, muted, note_user, warn_of_parts, warn_user
 from ..corpus.kinds import take_documents
 from ..corpus.units import as_labels, check_units
 from ..io.digest import digest
@@ -27,6 +27,8 @@ from .comparison import PAIR
 
 # Seconds from which on it is told how long the first fit has taken.
 _BRIEF = 5.0
+# Units that a warning names.
+_MOST_NAMED = 5
 
 
 def score_units(
@@ -78,7 +80,8 @@ def score_units(
     Warns
     -----
     ConvergenceWarning, UserWarning
-        As fits and scores do, once for all folds, with the number of folds that warn.
+        As fits and scores do, once for all folds, with the number of folds that warn; and of units
+        that are left out, as they have fewer than two words that can be scored.
 
     Notes
     -----
@@ -138,14 +141,17 @@ def score_units(
     )
     parts, warned = zip(*found, strict=True)
     warn_of_parts(warned, "folds")
-    scores = np.empty(labels.size)
+    scores = np.full(labels.size, np.nan)
     facts = [fact for _, fact in parts]
     for part, _ in parts:
         for unit, score in part.items():
             scores[unit] = score
+    told = ~np.isnan(scores)
+    _note_untold(labels[~told], labels.size)
+    scores = scores[told]
     return Bunch(
         scores=scores,
-        labels=labels,
+        labels=labels[told],
         elpd=float(scores.mean()),
         se=float(scores.std(ddof=1) / np.sqrt(scores.size)),
         pointwise=scores / scores.size,
@@ -153,6 +159,19 @@ def score_units(
         **_of_all(facts, "converged", all),
         **_of_all(facts, "modes_that_matter", max),
         **_of_all(facts, "vocabulary", digest),
+    )
+
+
+def _note_untold(labels, n):
+    """Warn of units that have nothing to score."""
+    if not labels.size:
+        return
+    named = ", ".join(map(repr, labels[:_MOST_NAMED].tolist()))
+    more = ", ..." if labels.size > _MOST_NAMED else ""
+    warn_user(
+        f"{labels.size} of {n} units ({named}{more}) have nothing to score, fewer than two words "
+        "that can be, and are left out.",
+        UserWarning,
     )
 
 
@@ -227,7 +246,8 @@ def _scores_of_fold(estimator, X, index, of_units, given, train, test):
     for unit in np.unique(index[test]):
         rows = test[index[test] == unit]
         here = {name: values[rows] for name, values in given.items()}
-        found[unit] = estimator.score(take_documents(X, rows), **here)
+        with contextlib.suppress(NothingToScoreError):
+            found[unit] = estimator.score(take_documents(X, rows), **here)
     posterior, words = (getattr(estimator, name, None) for name in ("posterior_", "words_"))
     facts = {} if posterior is None else mixed(posterior)
     # of pairs all are scored alike, others by the words that are known

@@ -332,6 +332,13 @@ def _mean_probability(rho, alpha, rows):
 
 def _vectors_and_index(vectors, words, mean=False):
     """Vectors (n_draws, n_words, n_components), and a mapping from words to their rows."""
+    if getattr(getattr(vectors, "rho_", None), "ndim", 2) != 2:
+        raise ValueError(
+            f"vectors must be of one period, got a fitted {type(vectors).__name__} with those of "
+            "all: pass its vectors_at(period)."
+        )
+    if hasattr(vectors, "vocabulary_") and not hasattr(vectors, "posterior_"):
+        vectors, words = vectors.rho_, list(vectors.vocabulary_)
     if hasattr(vectors, "posterior_"):
         if words is not None:
             raise ValueError("words must be None where vectors is an estimator, which has its own.")

@@ -118,7 +118,8 @@ def label_times(axes, times, periods):
 def _is_span(period, time):
     """Whether the name of a period is not the one time that it has."""
     try:
-        return float(period) != time
+        # names have six digits or more
+        return not np.isclose(float(period), time, rtol=1e-5, atol=0.0)
     except ValueError:
         return True
 

@@ -38,10 +38,24 @@ def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray
     """
     # infinities arise on the way of the fit, which drops them
     with np.errstate(all="ignore"):
-        log_weights, pareto_k = array_stats().psislw(density, r_eff=efficiency)
+        log_weights, pareto_k = _fitted(density, efficiency)
     failed = ~np.isfinite(log_weights).all(axis=1)
     log_weights[failed] = log_softmax(-density[failed], axis=1)
     return log_weights, pareto_k
+
+
+def _fitted(density, efficiency):
+    """Smoothed log weights and shapes; NaN where the largest weights are all the same."""
+    try:
+        found: tuple[np.ndarray, np.ndarray] = array_stats().psislw(density, r_eff=efficiency)
+    except ValueError:
+        # some versions raise for the one row that has no tail
+        if len(density) == 1:
+            return np.full(density.shape, np.nan), np.full(1, np.nan)
+        half = len(density) // 2
+        parts = [_fitted(part, efficiency) for part in (density[:half], density[half:])]
+        return tuple(np.concatenate(both) for both in zip(*parts, strict=True))
+    return found
 
 
 def notes_on_parameters(n_parameters: float, n: int, what: str, instead: str) -> list[str]:

@@ -47,6 +47,39 @@ def draws_of(features):
     return draws
 
 
+def as_estimated(features, draws):
+    """Draws of an answer by units with errors as large as estimated, and their degrees of freedom.
+
+    Those of an answer are Student's t, which allows for how well the variance is known by as many
+    units as there are. What attenuates slopes is the variance itself; the allowance is that of
+    intervals.
+
+    Parameters
+    ----------
+    features : object
+    draws : ndarray of shape (n_draws, n_documents, n_features)
+        As of `draws_of`.
+
+    Returns
+    -------
+    draws : ndarray of shape (n_draws, n_documents, n_features)
+    freedom : float
+    """
+    most = len(draws) - 1.0
+    if getattr(features, "source", None) != "units" or not hasattr(features, "sd"):
+        return draws, most
+    sd = np.reshape(features.sd, draws.shape[1:])
+    mean, wide = draws.mean(axis=0), draws.std(axis=0)
+    known = np.isfinite(sd) & (wide > 0)
+    ratio = np.divide(sd, wide, out=np.ones(sd.shape), where=known)
+    if not known.any():
+        return draws, most
+    # the variance of Student's t over that of the normal is freedom / (freedom - 2)
+    excess = max(float(np.median(ratio[known] ** -2.0)) - 1.0, 0.0)
+    freedom = 2.0 + 2.0 / excess if excess > 2.0 / most else most
+    return mean + (draws - mean) * ratio, freedom
+
+
 def check_number_of_draws(features, draws):
     """Raise a ValueError where there are too few draws for a covariance."""
     if getattr(features, "source", None) == "point":

@@ -21,7 +21,14 @@ from ..corpus.times import Times, check_order
 from ..corpus.units import Units, check_units, name_of, units_of
 from ..numeric.regression import NO_REST, has_rest, residuals
 from .in_time import SlopesInTime
-from .inputs import check_number_of_draws, draws_of, names_of, outcome_of, with_words
+from .inputs import (
+    as_estimated,
+    check_number_of_draws,
+    draws_of,
+    names_of,
+    outcome_of,
+    with_words,
+)
 from .reliability import check_reliable, warn_of_guess
 from .slopes import Regression, warn_of
 
@@ -122,7 +129,8 @@ def regress(
     first-order effect on the slopes of the errors of the features, as given by the draws. The
     second includes only what units share, since a unit's own part is in its residuals already.
     Degrees of freedom of the sum weight those of both (Welch-Satterthwaite): units have fewer than
-    their number, draws of features one less than draws, so the sum may have more than units. With S
+    their number, draws of features one less than draws (of an answer by units those that its
+    intervals have), so the sum may have more than units. With S
     the covariance of the mean features given the covariates and E that of their error, slopes with
     classical error are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4); on average
     this leaves them up to a tenth too large if reliabilities are below .9. The dependence between
@@ -210,7 +218,7 @@ def regress(
     guessed = error == "auto" and source is None
     if error == "auto":
         error = "classical" if source == "units" else "berkson"
-    draws, y, known, clusters, when, names, others, n_left_out = _posed(
+    draws, of_features, y, known, clusters, when, names, others, n_left_out = _posed(
         features, outcome, units, times, covariates, names
     )
     matrix = np.column_stack([draws.mean(axis=0), known])
@@ -231,7 +239,7 @@ def regress(
         per * fit.slopes[keep],
         np.outer(per, per) * fit.by_units[np.ix_(keep, keep)],
         np.outer(per, per) * fit.by_features[np.ix_(keep, keep)],
-        (fit.freedom[keep], len(draws) - 1.0),
+        (fit.freedom[keep], of_features),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
         _explained(fit.plain.matrix, fit.plain.least.root)[keep],
         {
@@ -261,6 +269,7 @@ class _Posed(NamedTuple):
     """What is regressed on what: arrays of the documents that have a known word."""
 
     draws: np.ndarray
+    of_features: float
     y: np.ndarray
     known: np.ndarray
     clusters: Units
@@ -271,7 +280,7 @@ class _Posed(NamedTuple):
 
 
 def _posed(features, outcome, units, times, covariates, names):
-    draws = draws_of(features)
+    draws, freedom = as_estimated(features, draws_of(features))
     n = draws.shape[1]
     y = outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
@@ -296,7 +305,7 @@ def _posed(features, outcome, units, times, covariates, names):
         raise ValueError(f"{what} or more, got {clusters.n_units}.")
     check_number_of_draws(features, draws)
     _check_open(y, known, others)
-    return _Posed(draws, y, known, clusters, when, names, others, int(kept.size - n))
+    return _Posed(draws, freedom, y, known, clusters, when, names, others, int(kept.size - n))
 
 
 def _scales(matrix, n_features):

@@ -25,6 +25,10 @@ from .fingerprint import fingerprint_of_labels, fingerprint_of_snippets
 _MANY_PERIODS, _FEW_EACH = 50, 30
 # Words of a sample, on average, beyond which it is no snippet: windows have 10 to 50.
 _LONGEST = 100
+_IN_PIPELINES = (
+    "In a pipeline the y of a classifier arrives here: fit the senses first, without y, and put "
+    "FrozenEstimator(model), from sklearn.frozen, into the pipeline."
+)
 # Kernels of chains that draw the effects of units.
 _OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
 
@@ -464,6 +468,12 @@ def _learn_units(estimator, units, n):
     return labels, index.astype(np.int64)
 
 
+def _kind_of_labels(labels):
+    """Labels of one kind can be ordered, and be equal."""
+    kind = labels.dtype.kind
+    return "numbers" if kind in "iuf" else kind if kind in "bM" else "texts"
+
+
 def work_indices(estimator, units, n):
     """Work of each snippet, -1 for one that ``fit`` did not see; None where it is not known."""
     found = check_units(units, n, "snippets")
@@ -474,7 +484,7 @@ def work_indices(estimator, units, n):
         raise ValueError(
             "units must be None, as the estimator was fitted without units: pass units= to fit."
         )
-    if (known.dtype.kind in "iuf") != (found.dtype.kind in "iuf"):
+    if _kind_of_labels(known) != _kind_of_labels(found):
         raise ValueError(
             f"units must be labels like those of fit, such as {known.tolist()[0]!r}, got "
             f"{found.tolist()[0]!r}."
@@ -504,12 +514,12 @@ def known_senses(y, n, n_senses):
             f"y must hold {allowed}; got {values.tolist()[:1]}. Turn names into numbers first: "
             "codes, names = pandas.factorize(labels), in which missing ones are -1; "
             "name_senses(dict(enumerate(names))) gives the names back. y is of known senses alone: "
-            "times=, genres= and units= are passed by name."
+            f"times=, genres= and units= are passed by name. {_IN_PIPELINES}"
         )
     values = np.where(np.isnan(values), -1, values) if values.dtype.kind == "f" else values
     bad = (values != np.round(values)) | (values < -1) | (values >= n_senses)
     if bad.any():
-        raise ValueError(f"y must hold {allowed}; got {values[bad].tolist()[0]}.")
+        raise ValueError(f"y must hold {allowed}; got {values[bad].tolist()[0]}. {_IN_PIPELINES}")
     return values.astype(np.int64)
 
 

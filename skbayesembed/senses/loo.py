@@ -41,22 +41,26 @@ _LEFT_OUT = (
     "have a bad Pareto k they are unreliable: see pareto_k of the method loo. "
     "metrics.score_units, which holds out units, compares models."
 )
+_OF_RUNS = (
+    " Draws of word vectors (embedding_draws) keep their weights whatever is left out, which ArviZ "
+    "does not know: its loo is too low. The method loo weighs within them."
+)
 # Range of log densities over draws up to which they are the same.
 _CONSTANT = 1e-12
 
 
 def loo(estimator, places, labels):
     """PSIS-LOO of the training snippets; see `DiSCSenseModel.loo`."""
-    n_chains, n_draws = _check_draws(estimator, "loo")
+    shape, n_each = _check_draws(estimator, "loo")
     elpd, lpd, pareto_k = np.empty((3, places.n_snippets))
     telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
         power = estimator.likelihood_power_
-        elpd[block], pareto_k[block] = _psis(density, (n_chains, n_draws), power)
+        elpd[block], pareto_k[block] = _psis_of_runs(density, shape, power)
         lpd[block], telling[block] = _log_mean(density), np.ptp(density, axis=1) > _CONSTANT
     rows, left_out = _of_those_that_tell(telling)
     elpd, lpd, pareto_k = elpd[rows], lpd[rows], pareto_k[rows]
-    good_k = min(1.0 - 1.0 / np.log10(n_chains * n_draws), 0.7)
+    good_k = min(1.0 - 1.0 / np.log10(n_each), 0.7)
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
     p_loo = float(np.sum(lpd - elpd))
@@ -111,16 +115,18 @@ def _units_of(estimator):
 
 def waic(estimator, places, labels):
     """WAIC of the training snippets; see `DiSCSenseModel.waic`."""
-    _check_draws(estimator, "waic")
-    lpd, variance = np.empty((2, places.n_snippets))
+    shape, _ = _check_draws(estimator, "waic")
+    elpd, lpd, variance = np.empty((3, places.n_snippets))
     telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
-        lpd[block], variance[block] = _log_mean(density), density.var(axis=1, ddof=1)
+        each = _by_run(density, shape)
+        # the second cumulant of what a snippet adds, beside one less of it in the posterior
+        spread = estimator.likelihood_power_ * each.var(axis=-1, ddof=1)
+        lpd[block], variance[block] = _log_mean(density), spread.max(axis=1)
+        elpd[block] = _log_mean(_log_mean(each) - spread)
         telling[block] = np.ptp(density, axis=1) > _CONSTANT
     rows, left_out = _of_those_that_tell(telling)
-    lpd, variance = lpd[rows], variance[rows]
-    # the second cumulant of what a snippet adds, beside one less of it in the posterior
-    variance *= estimator.likelihood_power_
+    elpd, lpd, variance = elpd[rows], lpd[rows], variance[rows]
     large = variance > _LARGE_VARIANCE
     if large.any():
         warn_user(
@@ -129,12 +135,11 @@ def waic(estimator, places, labels):
             f"{_instead(estimator)}.",
             UserWarning,
         )
-    elpd = lpd - variance
     found = titled(
         "WAIC",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
-        p_waic=float(variance.sum()),
+        p_waic=float(np.sum(lpd - elpd)),
         pointwise=elpd,
         rows=rows,
         n_snippets=rows.size,
@@ -146,16 +151,26 @@ def waic(estimator, places, labels):
 
 
 def _check_draws(estimator, name):
+    """Chains, draws of a chain in each run and runs; and draws of a run."""
     posterior = estimator.posterior_
-    solver = posterior.attrs.get("solver")
-    n_chains, n_draws = posterior.n_chains, posterior.n_draws
-    if solver not in CHAINS or n_chains * n_draws < _FEWEST_DRAWS:
+    solver, n_runs = posterior.attrs.get("solver"), posterior.n_runs
+    shape = posterior.n_chains, posterior.n_draws // n_runs, n_runs
+    n_each = shape[0] * shape[1]
+    if solver not in CHAINS or n_each < _FEWEST_DRAWS:
+        of_run = f" for each of embedding_draws={n_runs}" if n_runs > 1 else ""
         raise ValueError(
-            f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}: got "
-            f"solver={solver!r} with {n_chains * n_draws} draws. Use solver='hmc' or 'gibbs', or "
+            f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}{of_run}: got "
+            f"solver={solver!r} with {n_each} draws{of_run}. Use solver='hmc' or 'gibbs', or "
             "score on held-out snippets."
         )
-    return n_chains, n_draws
+    return shape, n_each
+
+
+def _by_run(density, shape):
+    """Log densities (n_snippets, n_draws) by run, (n_snippets, n_runs, draws of a run)."""
+    n_chains, n_draws, n_runs = shape
+    each = density.reshape(len(density), n_chains, n_draws, n_runs)
+    return np.moveaxis(each, -1, 1).reshape(len(density), n_runs, -1)
 
 
 def _blocks(estimator, places, labels):
@@ -166,6 +181,18 @@ def _blocks(estimator, places, labels):
         block = slice(start, start + step)
         reader = SnippetReader(estimator, places.take(block))
         yield block, reader.log_densities(None if labels is None else labels[block])
+
+
+def _psis_of_runs(density, shape, power):
+    """As `_psis`, of the average of the posteriors of runs, `inference.pooling`.
+
+    Each run keeps its weight whether a snippet is left out or not, so that what leaves a snippet
+    out weighs draws within runs alone.
+    """
+    each = _by_run(density, shape)
+    found = [_psis(each[:, run], shape[:2], power) for run in range(shape[2])]
+    elpd, pareto_k = (np.stack(values, axis=1) for values in zip(*found, strict=True))
+    return _log_mean(elpd), pareto_k.max(axis=1)
 
 
 def _psis(density, shape, power):
@@ -198,7 +225,7 @@ def _relative_efficiency(density, shape):
 
 
 def _log_mean(density):
-    return logsumexp(density, axis=1) - np.log(density.shape[1])
+    return logsumexp(density, axis=-1) - np.log(density.shape[-1])
 
 
 def _standard_error(pointwise):
@@ -347,7 +374,7 @@ class ComparisonMixin:
             found = Observations(values, "snippet", {"snippet": rows})
             groups["log_likelihood"] = {"snippets": found}
             more = f" {without:,} without known words are left out." if without else ""
-            note_user(f"{_LEFT_OUT}{more}")
+            note_user(f"{_LEFT_OUT}{more}{_OF_RUNS if posterior.n_runs > 1 else ''}")
         prior = None
         if posterior.attrs["solver"] in CHAINS:
             prior = log_prior_of_stats(posterior, self.likelihood_power_)

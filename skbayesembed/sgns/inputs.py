@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..common.checks import NothingToScoreError
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import (
     column_names,
@@ -430,7 +431,9 @@ def held_out(estimator, X):
             window_weights="linear",
         )
     if positive.sum() == 0:
-        raise ValueError("X has no pair of words to score: every document has fewer than two.")
+        raise NothingToScoreError(
+            "X has no pair of words to score: every document has fewer than two."
+        )
     negative = expected_negatives(positive, negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT)
     return HeldOut(PairCounts(positive, negative), index)
 

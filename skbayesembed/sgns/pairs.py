@@ -221,7 +221,7 @@ class PairCounts:
             raise ValueError(f"test_size must be a number between 0 and 1, got {test_size!r}.")
         rngs = generators(seed_sequence(random_state), 2)
         parts = [
-            _thin(counts, float(test_size), rng)
+            divided(counts, float(test_size), rng)
             for counts, rng in zip((self.positive, self.negative), rngs, strict=True)
         ]
         (positive, other_positive), (negative, other_negative) = parts
@@ -353,8 +353,12 @@ def _factor(values, name):
     return values
 
 
-def _thin(counts, test_size, rng):
-    """Divide counts into two parts that add up to them exactly."""
+def divided(counts, test_size, rng):
+    """Divide counts at random into two parts that add up to them exactly.
+
+    Each observation goes its own way; of a fractional count what is above a whole number goes as
+    one, so that parts of all counts have the same share in the mean.
+    """
     if isinstance(counts, RankOne):
         return counts.scaled(1 - test_size), counts.scaled(test_size)
     whole = np.floor(counts.data)

@@ -27,13 +27,12 @@ from ..common.warnings import warn_user
 from ..inference.chains import Workers
 from ..inference.mode import find_mode_only
 from ..inference.threads import OneBlasThread
-from .counting import RankOne
 from .data import pair_table, table_bytes
 from .documents.asked import seconds_of_pass
 from .documents.blocks import DocumentPairs
 from .inputs import finish_counts
 from .model import SGNSModel, numerical_rank
-from .pairs import PairCounts, pooled_counts
+from .pairs import PairCounts, divided, pooled_counts
 from .priors import build_prior
 from .starting import MANY, search_start, searched
 
@@ -259,16 +258,6 @@ def _mixed(x):
 
 
 def _thinned(counts, rng):
-    """Pairs apart at random, as if each observation went its own way; parts of one are rounded."""
-    negative, kept = counts.negative, []
-    sides = [counts.positive]
-    if not isinstance(negative, RankOne):
-        sides.append(negative)
-    for table in sides:
-        whole = np.floor(table.data + rng.random(table.data.size)).astype(np.int64)
-        out = table.copy()
-        out.data = np.minimum(rng.binomial(whole, _SHARE), table.data)
-        kept.append((table - out, out))
-    if isinstance(negative, RankOne):
-        kept.append((negative.scaled(1.0 - _SHARE), negative.scaled(_SHARE)))
+    """Pairs apart at random, as if each observation went its own way."""
+    kept = [divided(side, _SHARE, rng) for side in (counts.positive, counts.negative)]
     return tuple(PairCounts(p, n) for p, n in zip(*kept, strict=True))

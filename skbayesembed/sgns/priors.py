@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import check_choice, check_real, is_whole
+from ..common.checks import check_choice, check_not_iterator, check_real, is_whole
 from .couplings import GraphCoupling, GroupCoupling
 from .density_kernels import add_normal_gradient
 
@@ -51,8 +51,9 @@ class GraphPrior(_Specification):
     Parameters
     ----------
     graph : list of (word, word) or (word, word, weight), or sparse (n_words, n_words)
-        Links between words, in any order, with positive weights, 1 by default; those with a word
-        outside the vocabulary are left out. Or a symmetric matrix of weights in the order of the
+        Links between words, in any order, with positive weights, 1 by default; weights of a link
+        that is there more than once, in either direction, add up. Those with a word outside the
+        vocabulary are left out. Or a symmetric matrix of weights in the order of the
         vocabulary, whose diagonal is ignored.
     strength : float, default=1.0
         Factor of all weights, in units of ``prior_precision``.
@@ -90,6 +91,7 @@ class GraphPrior(_Specification):
         check_choice("prior.side", self.side, tuple(SIDES))
         if _is_matrix(self.graph):
             return
+        check_not_iterator("prior.graph", self.graph)
         if isinstance(self.graph, str) or not isinstance(self.graph, Iterable):
             raise ValueError(
                 "prior.graph must be a list of (word, word) or (word, word, weight), or a matrix, "
@@ -176,6 +178,7 @@ class GroupedPrior(_Specification):
         for label, words in self.groups.items():
             if isinstance(words, str) or not isinstance(words, Iterable):
                 raise ValueError(f"prior.groups[{label!r}] must be a list of words, got {words!r}.")
+            check_not_iterator(f"prior.groups[{label!r}]", words)
             for word in words:
                 if seen.setdefault(word, label) != label:
                     raise ValueError(

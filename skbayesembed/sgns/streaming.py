@@ -135,7 +135,11 @@ class Stream:
         """What was learned so far, a `Fitted`."""
         facts = {"n_iter": self.online.n_batches, "converged": False}
         result = online_result(estimator, self.online, self.settings, self.draw_seed, facts)
-        return spine.conclude(estimator, ROOM, self.training, self.settings, result)
+        found = spine.conclude(estimator, ROOM, self.training, self.settings, result)
+        prior = self.online.prior
+        if prior.learned is None:
+            found.learned["prior_precision_"] = float(prior.tau[0])
+        return found
 
 
 def _first_words(estimator, X, vocabulary):
@@ -169,7 +173,7 @@ class StreamingMixin(FittedMixin):
         ----------
         X : documents, counts, PairCounts or PairShard, as in ``fit``
             Documents of every call count as new. Pairs are within documents, so it does not matter
-            where the stream is cut.
+            where the stream is cut. Of PairCounts one at a time.
         y : None
             Ignored.
         vocabulary : list of str, optional
@@ -193,7 +197,8 @@ class StreamingMixin(FittedMixin):
         -----
         UserWarning
             If a call is interrupted: how many minibatches it has taken in. A first call that fails
-            leaves the estimator as it was.
+            leaves the estimator as it was. If it is the first after ``fit``, which it does not go
+            on from: a stream has the words and the documents of its own batches.
 
         Notes
         -----
@@ -211,6 +216,11 @@ class StreamingMixin(FittedMixin):
         """
         spine.check(self, ROOM)
         X = materialise(X)
+        if inputs.is_list_of_pairs(X):
+            raise ValueError(
+                f"X must be one batch, got a list of {len(X)} PairCounts: call partial_fit with "
+                "one after the other, or with their sum."
+            )
         if isinstance(X, PairShard):
             inputs.check_windows_laid(self)
 

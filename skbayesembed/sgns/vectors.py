@@ -25,7 +25,7 @@ def vectors_of(estimator, operands, invariant):
     posterior = estimator.posterior_
     balanced = estimator._balanced is not None and not invariant
     biased = "rho_bias" in posterior
-    if balanced or (biased and invariant) or not all_kept(estimator, operands):
+    if balanced or biased or not all_kept(estimator, operands):
 
         def read(side, places, invariant):
             name = _SIDES[side]

@@ -171,10 +171,12 @@ def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
         if is_list(lists) and len(lists) == 4:
             continue
         raise ValueError(f"tests[{name!r}] must be four lists of words, (X, Y, A, B).")
+    if len(set(map(str, tests))) < len(tests):
+        raise ValueError(f"tests must have names that print differently, got {list(tests)}.")
     found = {}
     for name, lists in tests.items():
         try:
-            found[name] = weat(estimator, *lists, prob, shift, too_few, period)
+            found[str(name)] = weat(estimator, *lists, prob, shift, too_few, period)
         except (KeyError, ValueError) as error:
             raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
     few = None
@@ -191,7 +193,7 @@ def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
         np.array([float(one[name]) for one in ordered]) for name in ("mean", "sd", "p_value")
     )
     return AssociationTests(
-        np.array([str(list(found)[i]) for i in order]), mean, sd,
+        np.array([list(found)[i] for i in order]), mean, sd,
         np.array([one.interval for one in ordered]), positive[order],
         false_shares(positive[order]), p_value, np.array([one.words.size for one in ordered]),
         found, prob, len(ordered[0].draws),

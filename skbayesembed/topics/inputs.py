@@ -190,7 +190,9 @@ def whole_tokens(counts, what="solver='gibbs'"):
         "takes them rounded.",
         UserWarning,
     )
-    counts = sparse.csr_array((rounded, counts.indices, counts.indptr), shape=counts.shape)
+    # a copy: taking zeros out moves the entries of the arrays that it is made of
+    given = rounded, counts.indices, counts.indptr
+    counts = sparse.csr_array(given, shape=counts.shape, copy=True)
     counts.eliminate_zeros()
     return counts
 

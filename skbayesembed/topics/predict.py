@@ -127,6 +127,10 @@ class TopicDraws:
         """Probabilities of the vocabulary's words ``by`` "count" or "density", (K, n_words)."""
         return self.counted_proba(s) if by == "count" else self.density_proba(s, vectors)
 
+    def drawn_proba(self, s, by, vectors, rng):
+        """`word_proba` with what a draw leaves open about it drawn as well."""
+        return self.word_proba(s, by, vectors)
+
 
 def counted_proba(counts):
     """Smoothed shares of the words in the tokens of each topic, for counts (..., n_words)."""

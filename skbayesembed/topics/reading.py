@@ -51,10 +51,15 @@ class TopicReadingMixin(WordReadingMixin):
         Raises
         ------
         ValueError
-            If ``X`` is needed because ``partial_fit`` keeps no documents, or counts are not whole
-            numbers.
+            If ``X`` is needed because ``partial_fit`` keeps no documents.
         MemoryError
             If the draws would not fit in memory.
+
+        Warns
+        -----
+        UserWarning
+            If counts are no whole numbers: draws, and so intervals, are of counts that are rounded,
+            means of those given.
 
         Notes
         -----

@@ -229,6 +229,8 @@ def diagnose(estimator, training, posterior):
     counts, attrs = posterior["counts"], posterior.attrs
     sizes = counts.sum(axis=-1)
     note_runs(attrs, sizes, "the sizes of topics")
+    if posterior.n_runs > 1:
+        _note_runs_apart(counts, attrs, posterior.n_runs)
     empty = np.flatnonzero(sizes.mean(axis=(0, 1)) < 1)
     attrs["n_empty"] = int(empty.size)
     if empty.size:
@@ -385,6 +387,23 @@ def _to_mix(posterior, index, thin):
     if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
         where += f"raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, "
     return where + "take word_model='dirichlet' or lower n_components"
+
+
+def _note_runs_apart(counts, attrs, n_runs):
+    """Warn where topics with one draw of the vectors are others than with the first."""
+    runs = counts.reshape(len(counts), -1, n_runs, *counts.shape[2:])
+    first, *others = (_directions(runs[:, :, i].mean(axis=(0, 1))) for i in range(n_runs))
+    alike = np.array([similarity(first, other) for other in others])
+    attrs["run_similarity"] = float(alike.min())
+    n_apart = int(np.sum(alike < SAME))
+    if n_apart:
+        warn_user(
+            f"With {n_apart} of embedding_draws={n_runs} draws of the word vectors topics are "
+            f"others than with the first (a cosine of {alike.min():.2f} at least): intervals are "
+            "those of several modes of the posterior together, and not of the uncertainty of the "
+            "vectors alone. Take another n_components, or embedding_draws=None for those of one.",
+            UserWarning,
+        )
 
 
 def _in_different_modes(counts, attrs):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_bool
+from ..common.checks import NothingToScoreError, check_bool
 from ..corpus.known import known_counts
 from . import inputs
 from .checks import document_weights
@@ -167,5 +167,7 @@ class ScoringMixin:
 
     def _completed(self, fold, second, proba_of):
         if second.data.sum() == 0:
-            raise ValueError("X has no document with two known tokens, to complete it from one.")
+            raise NothingToScoreError(
+                "X has no document with two known tokens, to complete it from one."
+            )
         return completion(fold, second, proba_of)

@@ -80,7 +80,7 @@ def start_topics(fold, rng, z):
 
 
 def _whole(reading):
-    whole = whole_tokens(reading.counts, "sample_transform")
+    whole = whole_tokens(reading.counts, "a draw of shares")
     return reading if whole is reading.counts else Reading(whole, reading.vectors, reading.places)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..common.checks import check_choice, check_integer, check_prob
+from ..common.random import seed_at
 from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, notes_on_rank, ranking
 from ..posterior.cells import first_printed
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _OF_VI = "variational shares have almost no width: report none of these intervals"
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
+# Key of the random numbers beside those of other readings.
+_STREAM = 3
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -293,7 +296,8 @@ def top_words(estimator, n, by, prob, rank="probable"):
     order = first_words(mean, shares, n, rank)
     values, top = np.empty((len(draws), *order.shape)), np.zeros(order.shape)
     for s in range(len(draws)):
-        proba = draws.word_proba(s, by, estimator._vectors)
+        rng = np.random.default_rng(seed_at(estimator._reading_seed, _STREAM, s))
+        proba = draws.drawn_proba(s, by, estimator._vectors, rng)
         values[s] = np.take_along_axis(proba, order, axis=1)
         ranks = ranking(proba, shares, rank)
         # as many words are ahead as come before it

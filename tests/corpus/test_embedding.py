@@ -120,3 +120,12 @@ def test_frames_without_words_are_arrays():
 def test_frames_of_polars_are_arrays():
     pl = pytest.importorskip("polars")
     np.testing.assert_array_equal(vectors_of_columns(pl.DataFrame(VECTORS), WORDS), VECTORS)
+
+
+def test_frames_whose_numbers_are_in_another_order_are_refused():
+    """Whether rows or their numbers are in the order of columns cannot be told."""
+    pd = optional("pandas")
+    frame = pd.DataFrame(np.eye(3), index=[2, 0, 1])
+    with pytest.raises(ValueError, match=r"index that begins with \[2, 0, 1\]: sort_index"):
+        source_of(frame)
+    assert source_of(frame.sort_index()).shape == (3, 3)

@@ -478,3 +478,25 @@ def test_dates_of_numpy_among_objects(unit):
     objects = np.empty(2, object)
     objects[:] = list(dates)
     np.testing.assert_allclose(check_times(objects), check_times(dates), rtol=1e-12)
+
+
+def test_further_times_leave_the_names_of_periods():
+    whole = Periods.learn([1850, 1855, 1860], n_periods=2).closed([1850, 1855, 1860])
+    assert whole.labels == ["1850-1854", "1855-1860"]
+    assert whole.lengthened([1862.5]).labels == ["1850-1854", "1855-1860", "1861-1865"]
+    parts = Periods.learn([1850.5, 1860.5], n_periods=1).closed([1850.5, 1860.5])
+    assert parts.lengthened([1865]).labels == ["[1850.5, 1860.5)", "[1860.5, 1870.5]"]
+
+
+def test_bins_that_go_on():
+    bins = [1800, 1850, 1900]
+    first = Periods.learn([1850, 1900], bins=bins)
+    for times in ([1860], [1850.5]):
+        assert first.rebinned(times, bins, 2).labels == ["1800-1849", "1850-1900"]
+    later = first.rebinned([1910], [*bins, 1950], 2)
+    assert later.labels == ["1800-1849", "1850-1899", "1900-1949"]
+    for other in ([1800, 1860, 1900], [1750, 1800, 1850, 1900]):
+        with pytest.raises(ValueError, match="bins must begin with the 1 periods that are learned"):
+            first.rebinned([1870], other, 1)
+    with pytest.raises(ValueError, match="bins must begin"):
+        Periods.learn([1850, 1851]).rebinned([1870], bins, 2)

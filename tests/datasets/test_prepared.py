@@ -114,3 +114,38 @@ def test_names_of_snippets_are_by_number(tmp_path):
     assert [found.sense_names[k] for k in found.senses] == ["river", "money"]
     assert [found.genre_names[k] for k in found.genres] == ["news", "law"]
     assert found.sense_names[0] == "0"
+
+
+HEADER = "time,period,genre,genre_name,sense,sense_name,words"
+
+
+def written(folder, vocabulary, *rows, header=HEADER, encoding="utf-8"):
+    (folder / "snippets.csv").write_text("\n".join([header, *rows]) + "\n", encoding=encoding)
+    (folder / "vocab.csv").write_text(vocabulary, encoding=encoding)
+    return folder
+
+
+def test_words_are_found_by_their_own_numbers(tmp_path):
+    """Those that R counts begin at one, and rows may be in any order."""
+    vocabulary = "word_id,lemma\n3,bank\n1,loan\n2,credit\n"
+    found = datasets.load_snippets(written(tmp_path, vocabulary, "0,a,0,news,0,money,1 3"))
+    assert found.data == [["loan", "bank"]] and found.words == ["bank", "loan", "credit"]
+    for words in ("0", "-1", "4"):
+        written(tmp_path, vocabulary, f"0,a,0,news,0,money,{words}")
+        with pytest.raises(ValueError, match=f"among the 3 of vocab.csv.*got '{words}'"):
+            datasets.load_snippets(tmp_path)
+    written(tmp_path, "lemma\nloan\n", "0,a,0,news,0,money,-1")
+    with pytest.raises(ValueError, match="got '-1'"):
+        datasets.load_snippets(tmp_path)
+
+
+def test_tables_of_spreadsheets(tmp_path):
+    """They begin with a mark of UTF-8; R writes NA where there is no sense."""
+    rows = "0,a,0,news,NA,NA,1 0", "1,b,0,news,0,money,0"
+    found = datasets.load_snippets(
+        written(tmp_path, "lemma\nloan\ncredit\n", *rows, encoding="utf-8-sig")
+    )
+    assert found.senses.tolist() == [-1, 0] and found.sense_names == ["money"]
+    written(tmp_path, "lemma\nloan\n", "0,a", header="time,period")
+    with pytest.raises(ValueError, match="it lacks .'words', 'genre'"):
+        datasets.load_snippets(tmp_path)

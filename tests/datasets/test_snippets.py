@@ -364,3 +364,11 @@ def test_missing_labels_stay_missing(kind):
             assert found[1] is None or found[1] != found[1]
     plain = extract_snippets(texts, "bank", genres=["a", "b", "nan"], min_count=1).genres
     assert plain.tolist() == ["a", "b", "nan"]
+
+
+def test_letters_that_are_longer_in_lower_case_move_no_passage():
+    """A dotted capital I of Turkish is two letters then."""
+    text = "The İstanbul Bank is here. The bank is there, in İzmir."
+    found = extract_snippets([text], "bank", window=4)
+    assert found.sentences == ["The İstanbul Bank is here.", "The bank is there, in İzmir."]
+    assert all(passage in text for passage in found.passages)

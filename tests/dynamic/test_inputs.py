@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from skbayesembed import DynamicSGNS, PairCounts
-from skbayesembed.dynamic.inputs import documents, held_out, training_data
+from skbayesembed.dynamic.inputs import documents, held_out, learn_periods, training_data
 from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs
 from skbayesembed.sgns.pairs import RankOne
 
@@ -247,3 +247,11 @@ def test_held_out_errors(fitted):
         documents(fitted, np.ones((2, 4)), [1900, 1901])
     with pytest.raises(ValueError, match="sample_weight is not supported"):
         fitted.score(TEXTS, times=TIMES, sample_weight=np.ones(6))
+
+
+def test_a_mistyped_date_is_told_of():
+    """Each year is a period, and most have no text."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 4
+    times = ["1899-05-03", *["1998-01-01", "1999-05-03"] * 5, "1999-06-01"]
+    with pytest.warns(UserWarning, match="Each year is a period, from 1899-05-03 to 1999-06-01"):
+        learn_periods(DynamicSGNS(2), times, len(texts))

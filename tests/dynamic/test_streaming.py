@@ -274,3 +274,18 @@ def test_the_last_time_of_a_batch_stays_in_its_period():
     model.partial_fit(texts[:3], times=[1875, 1880, 1889])
     assert model.periods_.labels == ["1851-1870", "1871-1889"]
     assert model.periods_.find(1870) == 0
+
+
+def test_bins_of_learned_periods_stay():
+    """What sites were learned of would be lost, or counted in other periods."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    model = DynamicSGNS(2, min_count=1, draws=10, random_state=0, bins=[1800, 1850, 1900])
+    model.partial_fit(texts, times=[1810] * 30)
+    for bins in ([1800, 1860, 1900], [1750, 1800, 1850, 1900]):
+        with pytest.raises(ValueError, match="bins must begin with the 1 periods"):
+            model.set_params(bins=bins).partial_fit(texts, times=[1870] * 30)
+    model.set_params(bins=[1800, 1850, 1900, 1950]).partial_fit(texts, times=[1910] * 30)
+    assert model.periods_.labels == ["1800-1849", "1850-1899", "1900-1949"]
+    assert (model.observed_.sum(axis=1) > 0).tolist() == [True, False, True]
+    with pytest.raises(ValueError, match="n_periods"):
+        model.set_params(bins=None, n_periods=3).partial_fit(texts, times=[1930] * 30)

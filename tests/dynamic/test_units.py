@@ -523,7 +523,8 @@ def test_single_pair_counts_of_each_period_have_no_units():
 def test_partial_fit_has_no_units():
     model = make(solver="vi").fit(TEXTS, times=TIMES)
     assert "sd_sampling" in model.similarity(0, 1)
-    model.partial_fit(TEXTS, times=TIMES)
+    with pytest.warns(UserWarning, match="partial_fit does not go on from fit"):
+        model.partial_fit(TEXTS, times=TIMES)
     assert model.posterior_.attrs["without_units"] == "partial_fit"
     assert "sd_sampling" not in model.similarity(0, 1)
 

@@ -6,8 +6,10 @@ import pytest
 from skbayesembed.common.random import seed_sequence
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.lengthening import lengthened
+from skbayesembed.inference.pooling import run_each
 from skbayesembed.inference.records import Settings
 from skbayesembed.posterior.posterior import Posterior
+from skbayesembed.posterior.thinning import stats_of_draws
 
 
 class Counting:
@@ -52,3 +54,28 @@ def test_statistics_are_those_of_the_draws(draws, stride):
     posterior = Posterior(result.draws, stats=result.stats, attrs={"stride": stride})
     tree = posterior.to_datatree()
     np.testing.assert_array_equal(tree["sample_stats"]["lp"].values[0], found)
+
+
+@pytest.mark.parametrize(("draws", "stride"), [(50, 9), (96, 3), (100, 3), (40, 1)])
+def test_runs_of_which_some_are_made_longer(draws, stride):
+    """Runs are pooled whatever chains of each were made longer, with their statistics."""
+    n_runs = 3
+
+    def solve(run, settings, seed):
+        def sample(settings, states):
+            return sample_gibbs(
+                Counting(), settings, n_chains=2, seeds=seed.spawn(1)[0], states=states
+            )
+
+        return lengthened(sample, settings, lambda result: run != 1, 2)
+
+    settings = Settings(draws=n_runs * draws, warmup=0, thin=1, stride=stride)
+    pooled = run_each(solve, n_runs, settings, seed_sequence(0))
+    facts = pooled.facts | {"stride": stride}
+    posterior = Posterior(pooled.draws, stats=pooled.stats, attrs=facts)
+    found = stats_of_draws(posterior)["lp"]
+    np.testing.assert_array_equal(found, pooled.draws["x"][..., 0])
+    # the run in the middle was made longer, and its draws are twice as far apart
+    apart = np.diff(found[0].reshape(-1, n_runs), axis=0)
+    np.testing.assert_array_equal(apart[:, ::2], stride)
+    assert np.all(apart[-1, 1] == 2 * stride)

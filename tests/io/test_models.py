@@ -34,8 +34,10 @@ from skbayesembed import (
     count_pairs,
 )
 from skbayesembed.common import memory
+from skbayesembed.datasets.named import NamedList
 from skbayesembed.io import WordVectors, models
 from skbayesembed.io.archive import array_of, header_of, write_archive
+from skbayesembed.io.digest import digest
 from tests.test_contract import CASES
 
 TEXTS = [
@@ -717,3 +719,11 @@ def test_requests_of_metadata_are_not_in_the_way(tmp_path):
         model.save(tmp_path / "model")
     again = skbayesembed.load(tmp_path / "model")
     np.testing.assert_array_equal(again.rho_, model.rho_)
+
+
+def test_lists_with_the_name_of_their_column_are_lists(tmp_path):
+    stop = NamedList(["the", "and"], "president")
+    model = BayesianSGNS(2, solver="map", prior_precision=0.1, stop_words=stop, **SHORT).fit(TEXTS)
+    model.save(tmp_path / "model.skb.npz")
+    assert skbayesembed.load(tmp_path / "model.skb.npz").stop_words == ["the", "and"]
+    assert digest(NamedList(["a"], "p")) != digest(NamedList(["b", "c"], "p"))

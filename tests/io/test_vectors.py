@@ -363,3 +363,12 @@ def test_a_mark_of_utf_8_is_no_part_of_the_first_word(start, tmp_path):
     path.write_bytes(f"\ufeff{start}the 0.1 0.2\nriver 0.5 -1\n".encode())
     assert load_vectors(path).words.tolist() == ["the", "river"]
     assert load_vectors(path, words=["the"]).words.tolist() == ["the"]
+
+
+@pytest.mark.parametrize("apart", ["  ", "\t"])
+def test_text_with_other_blanks_is_no_binary_file(tmp_path, apart):
+    path = tmp_path / "vectors.txt"
+    lines = ["2 2", apart.join(["the", "0.1", "0.2"]), apart.join(["cat", "0.3", "0.4"]), ""]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="line 2"):
+        load_vectors(path)

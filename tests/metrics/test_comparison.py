@@ -267,3 +267,13 @@ def test_refused(pairs, fit):
         compare_models({"a": few, "b": fit(1, seed=1).loo(pairs, pointwise=True)})
     with pytest.raises(ValueError, match="pointwise must be True or False, got 'yes'"):
         model.loo(pairs, pointwise="yes")
+
+
+def test_scores_of_other_observations_are_not_compared():
+    scores = np.array([-1.0, -2.0])
+    words, topics = (
+        Bunch(pointwise=scores / 2, scores=scores, labels=np.arange(2), scored=per)
+        for per in ("pair of words", "token")
+    )
+    with pytest.raises(ValueError, match="scored by different observations, 'token' and 'pair of"):
+        compare_models({"sgns": words, "lda": topics})

@@ -105,3 +105,12 @@ def test_words_that_are_there_twice_count_once():
         [["cat", "hen", "tin"], ["cat", "cat", "hen", "tin", "hen"], ["cat", "cat"]], documents
     )
     assert once == twice and np.isnan(same)
+
+
+def test_words_may_be_a_column_of_a_table(counts):
+    pd = optional("pandas")
+    words = [f"w{i}" for i in range(counts.shape[1])]
+    asked = [words[:3]]
+    found = coherence(asked, counts, vocabulary=pd.Series(words))
+    np.testing.assert_array_equal(found, coherence(asked, counts, vocabulary=words))
+    assert np.isfinite(found).all()

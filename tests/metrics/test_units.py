@@ -159,3 +159,13 @@ def test_scores_of_other_words_are_not_compared():
     compare_models({name: found[name] for name in ("all", "again")})
     with pytest.raises(ValueError, match="'all' and 'few' have different words: their scores"):
         compare_models({name: found[name] for name in ("few", "all")})
+
+
+def test_units_with_nothing_to_score_are_left_out():
+    """They cost no fit of the others."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a dog and a cat"] * 4
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    with pytest.warns(UserWarning, match="2 of 14 units .* have nothing to score"):
+        found = score_units(model, [*texts, "cat", "the"], cv=3)
+    assert found.labels.tolist() == list(range(12)) and np.isfinite(found.scores).all()
+    assert found.elpd == pytest.approx(found.scores.mean())

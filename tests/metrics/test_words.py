@@ -257,3 +257,16 @@ def test_rmse_of_models_whose_logits_are_no_products():
     dynamic.fit(texts, times=np.arange(20))
     with pytest.raises(ValueError, match="truth has vectors for each period"):
         rmse_cooccurrence((dynamic.rho_[0], dynamic.alpha_[0]), dynamic)
+
+
+def test_vectors_of_one_period():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    model.fit(texts, times=np.arange(30) // 15)
+    given = [("cat", "dog"), ("cat", "mat"), ("dog", "rug")], [3.0, 2.0, 1.0]
+    one = model.vectors_at(0)
+    expected = word_similarity(one.rho_, *given, words=one.words_.tolist())
+    assert word_similarity(one, *given) == expected
+    for ask in (lambda m: word_similarity(m, *given), lambda m: analogies(m, [["cat"] * 4])):
+        with pytest.raises(ValueError, match=r"of one period, .* pass its vectors_at\(period\)"):
+            ask(model)

@@ -48,6 +48,7 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
     for times, periods, label in (
         ([1810.0, 1811.0], [1810, 1811], "year"), ([-700.0, 1900.0], ["-700", "1900"], "time"),
         ([1810.0, 1830.0], ["1800-1819", "1820-1839"], f"year{middles}"),
+        ([1850.3333, 1860.0], ["1850.33", "1860"], "year"),
         ([-700.0, 1900.0], ["[-750, -650)", "[1850, 1950)"], f"time{middles}"),
     ):  # fmt: skip
         label_times(display.ax_, times, periods)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 
 from skbayesembed import Posterior
+from skbayesembed.posterior.psis import smoothed_weights
 from skbayesembed.posterior.summary import diagnostics, ess, rhat, within_runs
 
 
@@ -65,3 +67,16 @@ def test_short_runs_are_not_blamed_for_their_autocorrelation(rho):
     found = rhat(autocorrelated(rho, 1.0), 20)
     np.testing.assert_allclose(found.mean(), np.sqrt(2), atol=0.12)
     assert np.all(found > 1.15)
+
+
+def test_largest_weights_that_are_all_the_same_have_no_shape():
+    """A chain that stood still: its data count as bad, and others are as they would be."""
+    density = np.random.default_rng(0).normal(size=(5, 40))
+    expected, shapes = smoothed_weights(density, 1.0)
+    density[2] = np.where(np.arange(40) % 4 == 0, -1.0, 0.0)
+    log_weights, pareto_k = smoothed_weights(density, 1.0)
+    rows = [0, 1, 3, 4]
+    np.testing.assert_array_equal(log_weights[rows], expected[rows])
+    np.testing.assert_array_equal(pareto_k[rows], shapes[rows])
+    assert not np.isfinite(pareto_k[2])
+    np.testing.assert_allclose(log_weights[2], log_softmax(-density[2]))

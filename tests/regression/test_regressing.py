@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, stdtrit
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, regress
@@ -581,3 +582,25 @@ def test_few_documents_are_not_called_units():
         regress(with_counts(draws), rng.normal(size=40))
     with pytest.raises(ValueError, match="documents with a known word, got none among 40"):
         regress(with_counts(draws * np.nan), rng.normal(size=40))
+
+
+@pytest.mark.parametrize("freedom", [5.0, 13.0])
+def test_what_attenuates_is_the_variance_that_answers_have(freedom):
+    """Their draws are Student's t, whose allowance for few units is that of intervals."""
+    rng = np.random.default_rng(3)
+    n, n_shared, slopes = 300, 40, []
+    for _ in range(20):
+        truth, shared = rng.normal(size=n), rng.normal(size=(n_shared, n)) * 0.6 / n_shared**0.5
+        mean = truth + rng.normal(size=n_shared) @ shared
+        y = truth + 0.3 * rng.normal(size=n)
+        z = rng.normal(size=(1000, n_shared)) @ shared
+        sd = np.sqrt(np.sum(shared**2, axis=0))
+        student = mean + sd * stdtrit(freedom, ndtr(z / sd))
+        answer = Bunch(draws=student, sd=sd, source="units", of_units=n)
+        plain, found = regress(mean + z, y, error="classical"), regress(answer, y)
+        slopes.append([(table.mean[0], table.sd_features[0]) for table in (plain, found)])
+        np.testing.assert_allclose(found.reliability, plain.reliability, atol=0.03)
+    (slope, wide), (own, own_wide) = np.median(slopes, axis=0)
+    assert own == pytest.approx(slope, rel=0.02)
+    # squares of errors with longer tails vary more
+    assert 0.9 * wide < own_wide < 1.3 * wide

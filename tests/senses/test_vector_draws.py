@@ -6,10 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import logsumexp
 
 from skbayesembed import DiSCSenseModel, DynamicSGNS
 from skbayesembed.inference.pooling import note_runs
 from skbayesembed.senses.embedding import prepared
+from skbayesembed.senses.loo import _by_run, _psis, _psis_of_runs
 from skbayesembed.senses.predict import WordDraws, word_draws
 from tests.helpers.vectors import fitted_vectors
 
@@ -227,3 +229,30 @@ def test_few_sampled_probabilities_are_of_all_runs(fitted):
     few = model.sample_transform(SNIPPETS, 6, times=YEARS)
     of_few = [np.flatnonzero(np.isclose(every, one).all(axis=(1, 2)))[0] for one in few]
     assert np.unique(np.array(of_few) % 3, return_counts=True)[1].tolist() == [2, 2, 2]
+
+
+def test_leaving_snippets_out_weighs_draws_within_runs():
+    """Runs keep their weights: what a snippet is where vectors are others tells nothing of them."""
+    rng = np.random.default_rng(2)
+    n, n_chains, n_each, n_runs = 40, 2, 100, 20
+    between = rng.normal(scale=0.6, size=(n, 1, 1, n_runs))
+    density = -40 + between + rng.normal(scale=0.3, size=(n, n_chains, n_each, n_runs))
+    density = density.reshape(n, -1)
+    shape = n_chains, n_each, n_runs
+    elpd, pareto_k = _psis_of_runs(density, shape, 1.0)
+    # of normal log densities, leaving out takes the variance within runs off each run
+    each = _by_run(density, shape)
+    np.testing.assert_array_equal(each[:, 3], density.reshape(n, -1, n_runs)[..., 3])
+    expected = logsumexp(-40 + between[:, 0, 0] - 0.3**2 / 2, axis=1) - np.log(n_runs)
+    assert np.mean(elpd - expected) == pytest.approx(0.0, abs=4 * 0.02 / n**0.5)
+    assert np.all(pareto_k < 0.7)
+    # one run is as before
+    alone, _ = _psis_of_runs(density, (n_chains, n_each * n_runs, 1), 1.0)
+    np.testing.assert_array_equal(alone, _psis(density, (n_chains, n_each * n_runs), 1.0)[0])
+
+
+def test_comparisons_have_draws_enough_in_each_run(fitted):
+    model = fitted("hmc")
+    for name in ("loo", "waic"):
+        with pytest.raises(ValueError, match=f"{name} needs .* 25 for each of embedding_draws=3"):
+            getattr(model, name)(SNIPPETS, times=YEARS)

@@ -17,6 +17,7 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.posterior.psis import notes_on_parameters, warn_of_tails
 from skbayesembed.posterior.results import About, Result, ResultTable
+from skbayesembed.senses import inputs
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
 from skbayesembed.senses.verdicts import (
@@ -613,3 +614,19 @@ def test_emergence_in_a_new_unit_of_a_point_estimate():
     assert "above 0.2 is 1820 (a" in sentence_on_emergence(Result(entries, about))
     entries |= {"proba": np.array([0.1, 0.1]), "never": 0.8}
     assert "above 0.2 does not exist" in sentence_on_emergence(Result(entries, about))
+
+
+@pytest.mark.parametrize(
+    "given, other",
+    [
+        (np.array(["2001-01-01", "2001-01-02"], dtype="datetime64[D]"), ["2001-01-01", "x"]),
+        (["2001-01-01", "x"], np.array(["2001-01-01", "2001-01-02"], dtype="datetime64[D]")),
+        (np.array([True, False]), ["True", "False"]),
+    ],
+)
+def test_labels_of_another_kind_are_refused(given, other):
+    """They would be new units, or could not be compared."""
+    model = SimpleNamespace(units_=np.unique(given))
+    assert sorted(inputs.work_indices(model, np.asarray(given), 2).tolist()) == [0, 1]
+    with pytest.raises(ValueError, match="units must be labels like those of fit"):
+        inputs.work_indices(model, other, 2)

@@ -619,3 +619,11 @@ def test_answers_of_chains_have_their_mixing(fitted, by_model):
     if by_units.source == "units":
         with pytest.raises(AttributeError, match=r"after set_params\(uncertainty='model'\)"):
             _ = by_units.ess
+
+
+def test_an_axis_has_words_at_its_ends():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    axis = model.fit(texts).axis("cat", "dog")
+    with pytest.raises(ValueError, match="high must be a word or a list of words, got the axis"):
+        model.axis(axis, "mat")

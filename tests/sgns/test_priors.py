@@ -315,3 +315,10 @@ def test_specifications_are_parameters_like_any_other(pairs):
     assert "GraphPrior" in repr(model)
     long = GraphPrior([("x0", "x1")] * 50)
     assert repr(long) == "GraphPrior(graph=<list>, strength=1.0, side='both')"
+
+
+def test_iterators_are_refused_before_they_are_used_up():
+    with pytest.raises(ValueError, match=r"prior.groups\['pets'\] must be a list .*a generator"):
+        GroupedPrior({"pets": (word for word in ("cat", "dog"))}).check()
+    with pytest.raises(ValueError, match="prior.graph must be a list .* got a zip"):
+        GraphPrior(zip(["cat"], ["dog"], strict=True)).check()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.common import memory
 from skbayesembed.datasets import make_sgns, make_text
 from skbayesembed.sgns import inputs
+from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.precision import _between, _held_documents, choose_precision, split_counts
 from skbayesembed.sgns.settle import choose_solver
 
@@ -231,3 +233,19 @@ def test_online_has_precision_one(texts):
     assert model.solver_ == "vi" and model.prior_precision_ == 1.0
     stream = BayesianSGNS(2, solver="vi", random_state=0, min_count=1)
     assert stream.partial_fit(texts).solver_ == "vi"
+
+
+@pytest.mark.parametrize("count", [0.2, 0.6, 1.3, 3.0])
+def test_counts_of_no_units_are_split_in_the_same_shares(count):
+    """Positive and negative ones alike, and all of them: to four standard errors."""
+    n = 200
+    positive = sparse.csr_array(np.full((n, n), count))
+    counts = PairCounts(positive, expected_negatives(positive, negative=1.0, ns_exponent=0.75))
+    training = inputs.training_data(BayesianSGNS(2), counts, np.random.SeedSequence(0))
+    train, held = split_counts(BayesianSGNS(2), training, np.random.default_rng(0))
+    assert_allclose((train.positive + held.positive).toarray(), count)
+    share = held.positive.sum() / positive.sum()
+    # of a count's whole observations and its part
+    pieces = np.floor(count) + (count % 1) ** 2
+    assert abs(share - 0.2) < 4 * np.sqrt(0.16 * pieces * n * n) / positive.sum()
+    assert_allclose(held.negative.sum() / counts.negative.sum(), 0.2)

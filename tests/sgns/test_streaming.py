@@ -118,7 +118,9 @@ def test_fit_starts_afresh(texts, in_memory):
     model.fit(texts)
     np.testing.assert_array_equal(model.rho_, in_memory.rho_)
     fresh = stream(make(), texts[:32])
-    np.testing.assert_array_equal(stream(model, texts[:32]).rho_, fresh.rho_)
+    with pytest.warns(UserWarning, match="partial_fit does not go on from fit"):
+        again = stream(model, texts[:32])
+    np.testing.assert_array_equal(again.rho_, fresh.rho_)
 
 
 def test_count_matrices(texts):
@@ -196,7 +198,10 @@ def test_a_first_call_that_fails_leaves_the_fit_before(monkeypatch):
     model.fit(["the cat sat on the mat", "the dog sat on the rug"] * 10)
     words, rho = model.words_.tolist(), model.rho_.copy()
     interrupted_at(monkeypatch, 2)
-    with pytest.raises(KeyboardInterrupt):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        pytest.warns(UserWarning, match="partial_fit does not go on from fit"),
+    ):
         model.partial_fit(["a yak and a gnu", "an emu and a kea"] * 10)
     assert model.words_.tolist() == words and list(model.vocabulary_) == words
     np.testing.assert_array_equal(model.rho_, rho)
@@ -301,3 +306,18 @@ def test_a_fit_that_fails_leaves_the_one_before():
     np.testing.assert_array_equal(model.transform(counts), expected)
     with pytest.raises(ValueError):
         model.transform(other)
+
+
+def test_a_stream_does_not_go_on_from_a_fit():
+    texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    options = {"solver": "vi", "min_count": 1, "random_state": 0, "prior_precision": 2.0}
+    model = BayesianSGNS(2, **options).fit(texts)
+    with pytest.warns(UserWarning, match="partial_fit does not go on from fit"):
+        model.partial_fit(texts[:6])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(texts[6:])
+    assert model.prior_precision_ == 2.0
+    pairs = make_sgns(5, 2, 100, random_state=0).pairs
+    with pytest.raises(ValueError, match="X must be one batch, got a list of 2 PairCounts"):
+        BayesianSGNS(2, **options).partial_fit([pairs, pairs])

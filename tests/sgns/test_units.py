@@ -276,7 +276,7 @@ def test_what_single_precision_does_not_resolve(monkeypatch):
 def test_a_refused_batch_leaves_the_fit_as_it_is():
     model = make(solver="vi", draws=20).fit(TEXTS)
     expected = model.similarity("w00", "w01").sd_sampling
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError), pytest.warns(UserWarning, match="does not go on from fit"):
         model.partial_fit([])
     assert model.similarity("w00", "w01").sd_sampling == expected
 
@@ -366,7 +366,8 @@ def test_partial_fit_has_the_models_intervals():
     speakers = NamedArray.of(np.asarray(SPEAKERS), "speaker")
     model = make(solver="vi", draws=20).fit(TEXTS, units=speakers)
     assert model.units_name_ == "speaker"
-    model.partial_fit(TEXTS)
+    with pytest.warns(UserWarning, match="partial_fit does not go on from fit"):
+        model.partial_fit(TEXTS)
     assert model.posterior_.attrs["without_units"] == "partial_fit"
     assert "sd_sampling" not in model.similarity("w00", "w01") and model.units_name_ is None
 

@@ -405,3 +405,22 @@ def test_memory_is_checked_first():
     model = BayesianSGNS(100, solver="vi", learning_method="online")
     with pytest.raises(MemoryError, match="The factors of 3000000 words"):
         start_online(model, 3_000_000, None, np.random.SeedSequence(0))
+
+
+def test_words_that_the_first_pass_had_none_of_are_learned():
+    """Subsampling draws anew in every pass, and may leave a rare word no pair in the first."""
+    both = positives(30, 0)
+    without = sparse.lil_array(both)
+    without[3], without[:, 3] = 0, 0
+    found, expected = [], []
+    for first, out in ((sparse.csr_array(without), found), (both, expected)):
+        online = make(negative_sampling="expected")
+        for batch in (first, *[both] * 6):
+            online.learn(batch, serial)
+            online.end_pass()
+        q = online.result(serial)[1]
+        # observations are counted once, whichever pass had them
+        out += [online.total[0][3], online.total[1][3], online.contexts[3]]
+        out.append(q.mean[0][3] @ q.mean[1].T)
+    np.testing.assert_allclose(found[:3], expected[:3], rtol=0.1)
+    assert np.corrcoef(found[3], expected[3])[0, 1] > 0.9

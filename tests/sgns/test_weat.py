@@ -201,3 +201,14 @@ def test_errors_name_the_test(model):
         model.weats({"a": (X, Y, A, B), "b": (X, X, A, B)})
     with pytest.raises(KeyError, match=r"tests\['c'\]: B: 1 of 1 words are not in"):
         model.weats({"c": (X, Y, A, ["zzz"])})
+
+
+def test_names_of_tests_that_are_no_texts():
+    """They are called by what prints, in sentences too; two that print alike are refused."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    lists = ["cat", "mat"], ["dog", "rug"], ["sat", "on"], ["and", "the"]
+    table = model.fit(texts).weats({1: lists})
+    assert list(table.sentences) == list(table.answers) == ["1"]
+    with pytest.raises(ValueError, match="names that print differently"):
+        model.weats({1: lists, "1": lists})

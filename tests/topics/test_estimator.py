@@ -8,6 +8,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -21,6 +22,7 @@ from skbayesembed.datasets import make_topics
 from skbayesembed.inference.matching import match
 from skbayesembed.topics import checks, choice, recording
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
+from skbayesembed.topics.inputs import whole_tokens
 from skbayesembed.topics.vi.variational import TopicVI
 from tests.helpers.extras import optional
 from tests.helpers.versions import needs_sklearn
@@ -347,6 +349,25 @@ def test_fractions_are_rounded_for_gibbs_only():
     assert vi.posterior_["counts"].sum() == pytest.approx(12 * fractions.sum())
     with pytest.warns(UserWarning), pytest.raises(ValueError, match="counts are below one half"):
         small(embedding=VECTORS).fit(COUNTS * 0.05)
+
+
+def test_fractions_below_one_half_leave_the_counts_as_they_are():
+    """Rounding takes them out of a copy, not out of what the fit and its readings go on with."""
+    fractions = sparse.csr_array(COUNTS * 0.45)
+    before = fractions.toarray()
+    with pytest.warns(UserWarning, match="takes them rounded"):
+        rounded = whole_tokens(fractions)
+    np.testing.assert_array_equal(fractions.toarray(), before)
+    np.testing.assert_array_equal(rounded.toarray(), np.rint(before))
+    assert fractions.nnz > rounded.nnz
+    with pytest.warns(UserWarning, match="takes them rounded"):
+        gibbs = small(embedding=VECTORS).fit(before)
+    np.testing.assert_allclose(gibbs._training.sum(), before.sum())
+    for model in (gibbs, small(embedding=VECTORS, solver="vi").fit(before)):
+        with pytest.warns(UserWarning, match="a draw of shares gives a topic to every token"):
+            found = model.document_topics(before)
+        same(found.mean, model.transform(before))
+        np.testing.assert_allclose(found.n_tokens, before.sum(axis=1))
 
 
 def test_score_by_either_word_proba():

@@ -1,5 +1,6 @@
 """Word vectors that are known by draws: their uncertainty in topics."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from skbayesembed import GaussianLDA
 from skbayesembed.topics import over_vectors
 from skbayesembed.topics.draws import draws_of
+from skbayesembed.topics.recording import _note_runs_apart
 from tests.helpers.vectors import fitted_vectors
 
 TEXTS = ["river water flood fish bank", "money loan account debt bank"] * 12
@@ -95,3 +97,20 @@ def test_draws_that_are_not_recorded_whole(vectors, monkeypatch):
     monkeypatch.setattr(over_vectors, "run_each", sparse)
     model = topics(vectors, solver="vi").fit(TEXTS)
     assert model.posterior_["counts"].shape[:2] == (1, 3)
+
+
+def test_runs_in_other_modes_are_told_of():
+    """Their difference is not the uncertainty of the vectors."""
+    counts = np.zeros((1, 30, 2, 4)) + np.array([[8.0, 8, 1, 1], [1, 1, 8, 8]])
+    attrs = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _note_runs_apart(counts, attrs, 30)
+    assert attrs["run_similarity"] == pytest.approx(1.0)
+    # the same topics under other numbers are the same
+    counts[:, 4] = counts[:, 4, ::-1]
+    _note_runs_apart(counts, attrs, 30)
+    assert attrs["run_similarity"] == pytest.approx(1.0)
+    counts[:, 7] = [[8.0, 1, 8, 1], [1, 8, 1, 8]]
+    with pytest.warns(UserWarning, match="With 1 of embedding_draws=30 draws"):
+        _note_runs_apart(counts, attrs, 30)

@@ -156,6 +156,13 @@ def warn_of_dispersion(estimator):
     except MemoryError:
         # a fit that goes without intervals by units does not fail for want of room for them
         return
+    except KeyboardInterrupt:
+        warn_user(
+            "Interrupted after the fit, which is whole: whether its intervals are too narrow for "
+            "how the text was sampled was not looked at (dispersion_ says it).",
+            RuntimeWarning,
+        )
+        return
     finally:
         # what was worked out on the way is made anew if intervals by units are asked for after all
         sampling.__dict__.pop("_at_mode", None)

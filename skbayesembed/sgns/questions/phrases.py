@@ -216,6 +216,8 @@ def known_axis(estimator, high, low):
     """The `Axis` between the words of two ends that are in the vocabulary."""
     ends = []
     for name, end in (("high", high), ("low", low)):
+        if isinstance(end, Axis):
+            raise ValueError(f"{name} must be a word or a list of words, got the axis {end!r}.")
         index = phrase_of(estimator, end, name).index
         words = estimator.words_[index].tolist()
         ends.append(words if is_list(end) else words[0])

@@ -73,7 +73,7 @@ class OnlineVI:
         self.forget = forget
         self.n_inner, self.n_first = n_inner, n_first
         self.variational = self.q = self.total = None
-        self.contexts = np.zeros(n_words)
+        self.contexts, self.unmet = np.zeros(n_words), np.zeros(n_words, bool)
         self.n_batches = 0
 
     def learn(self, positive, run):
@@ -88,8 +88,12 @@ class OnlineVI:
         """
         if positive.sum() == 0:
             return
+        contexts = np.asarray(positive.sum(axis=0)).ravel()
         if self.total is None:
-            self.contexts += np.asarray(positive.sum(axis=0)).ravel()
+            self.contexts += contexts
+        else:
+            # of words that subsampling had left without any
+            self.contexts += np.where(self.unmet, contexts, 0.0)
         noise = noise_distribution(self.contexts, self.ns_exponent)
         draws = self.negative * np.asarray(positive.sum(axis=1)).ravel()
         if self.negative_sampling == "expected":
@@ -116,8 +120,13 @@ class OnlineVI:
 
     def end_pass(self):
         """End a pass: all data have been read, and batches that follow repeat them."""
-        if self.total is None and self.q is not None:
-            self.total = [seen.copy() for seen in self.seen]
+        if self.q is None:
+            return
+        before = [np.zeros(self.shape[0])] * 2 if self.total is None else self.total
+        # a word that subsampling had left without any before has those of this pass
+        both = zip(before, self.seen, strict=True)
+        self.total = [np.where(total > 0, total, seen) for total, seen in both]
+        self.unmet = self.contexts == 0
 
     def result(self, run):
         """The approximation so far: an `SGNSVariational` and its `Factors`, copies.
@@ -169,8 +178,13 @@ class OnlineVI:
         q.log_det[side][words] = -np.log(precision[words]).sum(axis=1)
 
     def _everything(self, side):
-        """Observations of each word, each counted once."""
-        return self.seen[side] if self.total is None else self.total[side]
+        """Observations of each word, each counted once.
+
+        Those of the first pass that had any: subsampling may have left a word none.
+        """
+        if self.total is None:
+            return self.seen[side]
+        return np.where(self.total[side] > 0, self.total[side], self.seen[side])
 
     def _gain(self, side):
         """Factor from what is remembered of each word to all its observations; 0 before any."""

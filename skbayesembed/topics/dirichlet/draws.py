@@ -52,6 +52,21 @@ class DirichletDraws(TopicDraws):
         proba = counts + concentration * measure.T
         return proba / (counts.sum(axis=1, keepdims=True) + concentration)
 
+    def drawn_proba(self, s, by, vectors, rng):
+        """Words of topics (K, V), drawn by their Dirichlet posteriors given the tokens.
+
+        By "density", of the base measure, a draw leaves nothing open.
+        """
+        if by == "density" or len(self) == 1:
+            return self.word_proba(s, by, vectors)
+        pseudo, tokens, _ = self.pseudo_tokens(s)
+        drawn = rng.standard_gamma((pseudo + tokens).T)
+        total = drawn.sum(axis=1)
+        # of a topic without tokens under a tiny concentration gammas are lost
+        lost = total == 0.0
+        drawn[lost], total[lost] = self.word_proba(s, by, vectors)[lost], 1.0
+        return drawn / total[:, None]
+
     def token_proba(self, s):
         """Posterior means of the words of topics, also of those without tokens."""
         return self.word_proba(s, "count")

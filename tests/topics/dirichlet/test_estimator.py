@@ -114,6 +114,29 @@ def test_readings(fitted, data):
         fitted.log_density(data.counts)
 
 
+@pytest.mark.parametrize("solver", ["gibbs", "vi"])
+def test_intervals_of_words_are_of_probabilities_and_not_of_their_means(solver):
+    """Where each token's topic is known what is left is the Dirichlet posterior of the words."""
+    rng = np.random.default_rng(1)
+    shares = np.kron(np.eye(2), np.array([0.3, 0.3, 0.1, 0.1, 0.1, 0.1]))
+    counts = rng.multinomial(40, shares[np.arange(60) % 2])
+    vectors = np.repeat(np.eye(2), 6, axis=0) + 0.01 * rng.normal(size=(12, 2))
+    options = {"warmup": 100, "draws": 200, "chains": 1} if solver == "gibbs" else {}
+    model = GaussianLDA(
+        2, embedding=vectors, word_model="dirichlet", solver=solver, random_state=0,
+        background=False, learn_doc_topic_prior=False, doc_topic_prior=0.02, **options,
+    ).fit(counts)  # fmt: skip
+    words = model.top_words(2)
+    mean, width = words.mean, np.diff(words.interval, axis=-1)[..., 0]
+    # of 1,200 tokens a topic: 90 % of a beta of this variance, by 200 draws to within .2 of its
+    # width; of vi the base measures are as uncertain again as words are
+    ratio = width / (2 * 1.645 * np.sqrt(mean * (1 - mean) / 1200))
+    assert np.all((ratio > 0.8) & (ratio < (1.2 if solver == "gibbs" else 1.5)))
+    by_vectors = model.top_words(2, by="density")
+    assert np.all(np.diff(by_vectors.interval, axis=-1) >= 0)
+    assert repr(model.top_words(2)) == repr(words)
+
+
 @pytest.mark.filterwarnings("ignore:Topic 0")
 def test_the_background_is_topic_0(data):
     """It has no vector, and takes the words that all documents share."""
