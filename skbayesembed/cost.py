@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 
 from . import spine
 from .common.blas import advice_on_kernels
@@ -466,18 +465,22 @@ def _merged(parts):
     return [Part(name, *entry) for name, entry in sums.items()]
 
 
-def _size(thing, depth=4):
-    """Bytes of the arrays that an object holds."""
-    if isinstance(thing, np.ndarray):
-        return float(thing.nbytes)
-    if sparse.issparse(thing):
-        thing = vars(thing)
-    elif hasattr(thing, "__dict__"):
-        thing = vars(thing)
-    if depth == 0:
+def _size(thing, depth=7, seen=None):
+    """Bytes of the arrays that an object holds, each of which counts once."""
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
         return 0.0
-    if isinstance(thing, dict):
-        thing = list(thing.values())
-    if isinstance(thing, list | tuple):
-        return sum(_size(part, depth - 1) for part in thing)
-    return 0.0
+    if isinstance(thing, np.ndarray):
+        seen.add(id(thing))
+        return float(thing.nbytes)
+    if depth == 0 or isinstance(thing, str | bytes | int | float | type(None)):
+        return 0.0
+    parts = thing
+    if hasattr(thing, "__dict__"):
+        parts = vars(thing)
+    if isinstance(parts, dict):
+        parts = list(parts.values())
+    if not isinstance(parts, list | tuple):
+        return 0.0
+    seen.add(id(thing))
+    return sum(_size(part, depth - 1, seen) for part in parts)

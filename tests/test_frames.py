@@ -109,7 +109,8 @@ def test_all_sentences_on_words_call_units_by_their_name(frame):
         ).sentence,
     ]  # fmt: skip
     year = {"late": np.array(DATA["year"]) == 2000}
-    effects = model.effects(df["text"], year, df["speaker"], word="bank")
+    with pytest.warns(UserWarning, match="by 6 speakers are few for 1 term"):
+        effects = model.effects(df["text"], year, df["speaker"], word="bank")
     said.append(effects.sentences["length", "late"])
     for text in said:
         assert " the sampling of 6 speakers" in text, text

@@ -355,7 +355,19 @@ class Periods:
         periods.index(times)
         if np.array_equal(edges, known) and times.max() < edges[-1]:
             return self
+        end = known[-1]
+        if len(edges) > len(known) == n_kept + 1 and self._has_end():
+            raise ValueError(
+                f"bins must end at {self._said(end)}, the end of the last period that is learned: "
+                f"a time learned is equal to it, and would be in the next one. Begin with edges "
+                "that no time is equal to at the end."
+            )
         return periods
+
+    def _has_end(self):
+        """Whether the name of the last bin says that a time learned is equal to its end."""
+        last, whole = str(self.labels[-1]), self.labels[0][0] != "["
+        return whole and bool(re.search(rf"(^|[- ]){re.escape(said(self.edges[-1]))}$", last))
 
     def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import Any
+
+from scipy import sparse
 
 from .kinds import input_kind, sequence_kind
 from .text import analyzer_of
@@ -29,9 +31,9 @@ def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
         As `text.input_kind`, and where kinds are mixed; for a whole list before anything is read,
         otherwise when the document is reached.
     """
-    if not isinstance(texts, Iterable) or hasattr(texts, "__len__"):
-        # lists, arrays and what is no documents at all; a list may be empty, as a shard may be
-        if not isinstance(texts, list | tuple) or len(texts):
+    if not isinstance(texts, Iterable) or _is_whole(texts):
+        # lists, arrays and what is no documents at all; they may be empty, as a shard may be
+        if not _is_empty(texts):
             _check_kind(input_kind(texts), None)
     kind, analyze, documents, n_read = None, None, iter(texts), 0
     while chunk := list(islice(documents, _TOGETHER)):
@@ -41,6 +43,23 @@ def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
         if kind is None:
             kind, analyze = found, analyzer_of(settings, found)
         yield from chunk if analyze is None else map(analyze, chunk)
+
+
+def _is_whole(texts):
+    """Whether texts are in memory as a whole, and not read from elsewhere as they are asked for.
+
+    The latter may have a length, as a bar of progress around a file has, and be read once only.
+    """
+    known = str, bytes, list, tuple, Mapping, Set
+    if isinstance(texts, known) or sparse.issparse(texts):
+        return True
+    return any(hasattr(texts, name) for name in ("dtype", "__array__", "columns"))
+
+
+def _is_empty(texts):
+    """Whether texts are a list, an array or a column without any."""
+    one_line = getattr(texts, "ndim", 1) == 1 and not isinstance(texts, str | bytes | Mapping | Set)
+    return one_line and isinstance(texts, Iterable) and len(texts) == 0
 
 
 def _check_kind(found, kind):

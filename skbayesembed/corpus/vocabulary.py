@@ -21,7 +21,7 @@ from .text import make_analyzer
 
 _FORMAT, _VERSION = FORMATS["Vocabulary"], 1
 _CUTS = ("min_count", "max_features")
-_READING = ("analyzer", "lowercase", "stop_words", "token_pattern")
+READING = ("analyzer", "lowercase", "stop_words", "token_pattern")
 
 
 class Vocabulary:
@@ -88,8 +88,9 @@ class Vocabulary:
             analyzer, lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern
         )
         self.counts, self.n_documents = dict(counts), int(n_documents)
-        self.min_count, self.max_features = min_count, max_features
-        self.analyzer, self.lowercase = analyzer, lowercase
+        self.min_count = int(min_count)
+        self.max_features = None if max_features is None else int(max_features)
+        self.analyzer, self.lowercase = analyzer, bool(lowercase)
         self.stop_words, self.token_pattern = stop_words, token_pattern
 
     @property
@@ -130,7 +131,7 @@ class Vocabulary:
     def __add__(self, other: Vocabulary) -> Vocabulary:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        for name in (*_CUTS, *_READING):
+        for name in (*_CUTS, *READING):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
                 raise ValueError(
@@ -149,7 +150,7 @@ class Vocabulary:
         return Vocabulary(counts, n_documents, **self._settings())
 
     def _settings(self):
-        return {name: getattr(self, name) for name in (*_CUTS, *_READING)}
+        return {name: getattr(self, name) for name in (*_CUTS, *READING)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the vocabulary to one ``.npz`` file that `load` reads back, without pickle.

@@ -16,7 +16,7 @@ from ..sgns.neighbours import Analogies
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
-from ..sgns.questions.phrases import Axis
+from ..sgns.questions.phrases import Axis, phrase_of
 from ..sgns.ranking import analogy
 from ..sgns.reading import check_one_of
 from ..sgns.similar_documents import document_similarity, word_operands
@@ -24,7 +24,7 @@ from ..sgns.weat import AssociationTests, weat, weats
 from ..sgns.word_tables import in_period
 from . import inputs
 from .predict import as_read, period_draws
-from .seen import text_of, words_too_few
+from .seen import lacking, text_of, words_too_few
 from .vectors import n_drawn, vectors_of
 from .verdicts import without_data
 
@@ -232,7 +232,8 @@ class DynamicAskingMixin(AskingMixin):
         Returns
         -------
         Answer
-            As in `BayesianSGNS.document_similarity`.
+            As in `BayesianSGNS.document_similarity`; with words also ``few_pairs`` (n_documents,
+            n_words), whether a word has too little text in the period.
 
         Raises
         ------
@@ -264,7 +265,15 @@ class DynamicAskingMixin(AskingMixin):
             other, labels = word_operands(self, words, int(periods[0]) * self.words_.size)
         elif other is not None:
             other, _ = _dated(self, other, other_times)
-        return document_similarity(self, documents, other, prob, labels)
+        found = document_similarity(self, documents, other, prob, labels)
+        return found if words is None else self._with_few(found, words, int(periods[0]))
+
+    def _with_few(self, found, words, period):
+        """Answers about documents and words, which say where a word has too little text."""
+        phrases = [phrase_of(self, what, "words") for what in words]
+        few = np.array([bool(text_of(self, [period], one).few[0]) for one in phrases])
+        found.few_pairs = np.broadcast_to(few, np.shape(found.mean)).copy()
+        return without_data(found, found.few_pairs)._noting(*lacking(self, [period], *phrases))
 
     # What questions are answered with; places of vectors are words in periods.
 

@@ -212,8 +212,8 @@ class DynamicSGNS(
         Number of iterations of ``"vi"`` or of the search for the mode; 1 for samplers.
     approximation_ : object
         The Gaussian of ``"vi"`` and ``"laplace"``.
-    elbo_ : ndarray of shape (n_iter,)
-        Bound on the log evidence, for ``"vi"``.
+    elbo_ : ndarray of shape (n_rounds,)
+        Bound on the log evidence after each round of gradient steps, for ``"vi"``.
     n_features_in_, feature_names_in_
         As in scikit-learn, if fitted to a count matrix.
 

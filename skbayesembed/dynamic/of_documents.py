@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_no_weights
+from ..common.checks import check_choice, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
@@ -98,6 +98,7 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
         (5, 2)
         """
         check_is_fitted(self, "posterior_")
+        check_choice("features", self.features, ("mean", "mean_std"))
         counts, centres = inputs.documents(self, X, times)
         warn_of_unknown(counts, "zeros")
         return predict.document_features(self, counts, centres, self.features == "mean_std")

@@ -80,9 +80,10 @@ class Stream:
         filtering.add_words(words.size - self.known.words.size)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             learn_periods(estimator, filtering, periods.centres[np.unique(index)], counts, run)
+        extended = self._extended(words, columns, periods, counts, index)
         # all is well: the batch is taken in at once or not at all
         self._filtering, self._n_learned = filtering, int(index.max()) + 1
-        self.known = self._extended(words, columns, periods, counts, index)
+        self.known = extended
 
     def fitted(self, estimator):
         """`Fitted` of what was learned so far."""
@@ -118,8 +119,10 @@ class Stream:
         before = self.known
         observed = np.zeros((periods.n_periods, words.size))
         totals = np.zeros(periods.n_periods)
-        observed[: len(before.observed), : before.words.size] = before.observed
-        totals[: before.totals.size] = before.totals
+        # behind those that are learned there is nothing, and bins may be others
+        n = self._n_learned
+        observed[:n, : before.words.size] = before.observed[:n]
+        totals[:n] = before.totals[:n]
         for t, period in zip(np.unique(index), counts, strict=True):
             observed[t], totals[t] = period.positive.sum(axis=1), period.total
         return inputs.Known(words, columns, periods, observed, totals)

@@ -175,7 +175,7 @@ def format_of(path):
     n_dims = header_of(first)[1]
     # in whatever way numbers are apart: `read_text` says which way they are to be
     fields = rest.partition(b"\n")[0].split()
-    text = len(fields) > n_dims and all(map(is_number, fields[1:][-min(n_dims, 8) :]))
+    text = len(fields) > 1 and all(map(is_number, fields[1:][-min(n_dims, 8) :]))
     return "word2vec" if text else "word2vec-binary"
 
 

@@ -403,7 +403,7 @@ def _check(found):
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
-        per = [each.get("scored") for each in (first, one)]
+        per = [each["scored"] for each in (first, one) if "scored" in each]
         if len(set(per)) > 1:
             raise ValueError(
                 f"{name!r} and {first_name!r} are scored by different observations, {per[1]!r} and "

@@ -75,7 +75,8 @@ def score_units(
     Raises
     ------
     ValueError
-        If units or covariates are not one for each document, or there are fewer units than folds.
+        If units or covariates are not one for each document, there are fewer units than folds, or
+        fewer than two units have anything to score.
 
     Warns
     -----
@@ -141,12 +142,11 @@ def score_units(
     )
     parts, warned = zip(*found, strict=True)
     warn_of_parts(warned, "folds")
-    scores = np.full(labels.size, np.nan)
+    scores, told = np.empty(labels.size), np.zeros(labels.size, bool)
     facts = [fact for _, fact in parts]
     for part, _ in parts:
         for unit, score in part.items():
-            scores[unit] = score
-    told = ~np.isnan(scores)
+            scores[unit], told[unit] = score, True
     _note_untold(labels[~told], labels.size)
     scores = scores[told]
     return Bunch(
@@ -163,11 +163,16 @@ def score_units(
 
 
 def _note_untold(labels, n):
-    """Warn of units that have nothing to score."""
+    """Warn of units that have nothing to score; ValueError where fewer than two have."""
     if not labels.size:
         return
     named = ", ".join(map(repr, labels[:_MOST_NAMED].tolist()))
     more = ", ..." if labels.size > _MOST_NAMED else ""
+    if n - labels.size < 2:
+        raise ValueError(
+            f"X must have two units with something to score, two words that fits to the others "
+            f"know; {labels.size} of {n} ({named}{more}) have nothing."
+        )
     warn_user(
         f"{labels.size} of {n} units ({named}{more}) have nothing to score, fewer than two words "
         "that can be, and are left out.",

@@ -337,11 +337,12 @@ def _vectors_and_index(vectors, words, mean=False):
             f"vectors must be of one period, got a fitted {type(vectors).__name__} with those of "
             "all: pass its vectors_at(period)."
         )
-    if hasattr(vectors, "vocabulary_") and not hasattr(vectors, "posterior_"):
+    own = hasattr(vectors, "vocabulary_")
+    if own and words is not None:
+        raise ValueError("words must be None where vectors is an estimator, which has its own.")
+    if own and not hasattr(vectors, "posterior_"):
         vectors, words = vectors.rho_, list(vectors.vocabulary_)
     if hasattr(vectors, "posterior_"):
-        if words is not None:
-            raise ValueError("words must be None where vectors is an estimator, which has its own.")
         # as the estimator reads them: balanced draws are had one after the other
         read = getattr(vectors, "_balanced", None)
         draws = vectors.posterior_.flat("rho") if read is None else read

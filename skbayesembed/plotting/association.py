@@ -13,7 +13,7 @@ from ..sgns.questions.kinds import effect
 from ..sgns.weat import AssociationTests, permutation_effects
 from .canvas import COLORS, GREY, Display, can
 from .forests import at
-from .marks import density
+from .marks import PALE_LINE, density
 
 _HEIGHT = 1.9
 _BINS = 30
@@ -199,7 +199,11 @@ class WEATDisplay(Display):
         self.interval_, self.density_ = None, None
         if found.source != "point":
             (self.interval_,) = axes.plot(found.interval, [0.0, 0.0], color=COLORS[0], lw=1.6)
-            self.density_ = density(axes, 0.0, np.ravel(found.draws))
+            if few:
+                # what the prior infers from elsewhere is no density of the data
+                self.interval_.set_alpha(PALE_LINE)
+            else:
+                self.density_ = density(axes, 0.0, np.ravel(found.draws))
         # of the mean associations, as the other splits: that of draws is nearer to zero
         self.observed_ = axes.vlines(
             effect(found.association.mean, found.n_first), 0.0, 1.1, colors=COLORS[0],
@@ -214,7 +218,7 @@ class WEATDisplay(Display):
             lines.append("dashed: these words by their means")
         lines += [f"hollow: {TOO_LITTLE},\ninferred from others"] * few
         axes.set_xlabel("\n".join(lines))
-        axes.set_title(
-            f"one-sided {p_value(found.p_value)} over {found.n_splits:,} splits", loc="left"
-        )
+        if not few:
+            over = f"over {found.n_splits:,} splits"
+            axes.set_title(f"one-sided {p_value(found.p_value)} {over}", loc="left")
         return self._close()

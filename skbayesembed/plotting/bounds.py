@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer
 from ..inference.advi import WINDOW
 from .canvas import COLORS, Display
+from .labels import whole_ticks
 
 _HEIGHT = 2.0
 
@@ -42,6 +43,9 @@ class ELBODisplay(Display):
     True
     """
 
+    # what an entry is of where it is of one
+    _what = "iteration"
+
     def __init__(self, elbo: np.ndarray, every: int = 1) -> None:
         self.elbo, self.every = elbo, every
 
@@ -53,7 +57,7 @@ class ELBODisplay(Display):
         ----------
         estimator : fitted estimator with ``elbo_``
         start : int, default=0
-            First iteration to show.
+            Iterations at the beginning to leave out.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; new ones by default.
 
@@ -86,8 +90,13 @@ class ELBODisplay(Display):
                 f"data are read in every iteration, got solver={solver!r}"
                 + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
             )
-        every = WINDOW if int(estimator.n_iter_) == WINDOW * len(elbo) else 1
-        return cls(np.asarray(elbo), every).plot(ax, start=start)
+        n, n_iter = len(elbo), int(estimator.n_iter_)
+        # of means over windows, of which the last may be cut short
+        every = WINDOW if n < n_iter and -(-n_iter // WINDOW) == n else 1
+        display = cls(np.asarray(elbo), every)
+        if every == 1 and n != n_iter:
+            display._what = "round"
+        return display.plot(ax, start=start)
 
     def plot(self, ax: Any = None, *, start: int = 0) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -96,7 +105,7 @@ class ELBODisplay(Display):
         ----------
         ax : matplotlib.axes.Axes, optional
         start : int, default=0
-            First iteration to show.
+            Iterations at the beginning to leave out.
 
         Returns
         -------
@@ -113,13 +122,13 @@ class ELBODisplay(Display):
         check_integer("start", start, 0)
         x = self.every * np.arange(1, len(self.elbo) + 1)
         if start >= x[-1]:
-            raise ValueError(f"start must be below {x[-1]} iterations, got {start}.")
+            raise ValueError(f"start must be below {x[-1]} {self._what}s, got {start}.")
         (axes,) = self._open(ax, _HEIGHT)
         kept = x > start
         look = {"ms": 2.5, "lw": 1.2, "color": COLORS[0]}
         (self.line_,) = axes.plot(x[kept], np.asarray(self.elbo)[kept], "o-", **look)
         means = f" (means of {self.every})" if self.every > 1 else ""
-        axes.set_xlabel(f"iteration{means}")
+        axes.set_xlabel(f"{self._what}{means}")
         axes.set_ylabel("bound on log evidence")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        whole_ticks(axes.xaxis)
         return self._close()

@@ -98,7 +98,9 @@ class Display:
         if ax is None:
             figure = self.__dict__.get("figure_")
             if self.__dict__.get("_made") is figure and figure is not None:
-                figure = figure if plt.fignum_exists(figure.number) else None
+                # once it is closed its number may be that of another
+                open_ = plt.fignum_exists(figure.number) and plt.figure(figure.number) is figure
+                figure = figure if open_ else None
             else:
                 figure = None
             if figure is None:

@@ -15,7 +15,7 @@ from ..posterior.naming import labels_in_words
 from ..posterior.summary import ess, rhat
 from ..posterior.trend import drift
 from .canvas import SMALL, Display, can, styles
-from .labels import called
+from .labels import called_each
 from .marks import LINE
 from .similarity import checked_pairs
 
@@ -200,9 +200,9 @@ def _answers(estimator, pairs):
     model = copy.copy(estimator)
     model.uncertainty = "model"
     n_chains, found = estimator.posterior_.n_chains, {}
-    for pair in checked_pairs(pairs):
+    pairs = checked_pairs(pairs)
+    for label, pair in zip(called_each(pairs), pairs, strict=True):
         draws = np.asarray(model.similarity(*pair).draws, dtype=float)
-        label = ", ".join(map(called, pair))
         by_period = draws.reshape(len(draws), -1).T
         labels = [label]
         if len(by_period) > 1:

@@ -11,7 +11,7 @@ from ..posterior.sentences import together
 from ..posterior.sources import where_few
 from ..sgns.questions.verdicts import few_pairs
 from .canvas import Display, can, curves, label_of_all, labelled, legend_above
-from .labels import called, label_times, wrapped
+from .labels import called, called_each, label_times, wrapped
 from .marks import band, reference
 
 # Inches, without and for each line of the legend.
@@ -131,9 +131,10 @@ class DriftDisplay(Display):
         if not others:
             found = estimator.self_similarity(word, reference, **options)
             return cls({f"{called(word)}, itself in {found.reference}": found}).plot(ax)
+        pairs = [(word, other) for other in others]
         answers = {
-            f"{called(word)}, {called(other)}": estimator.similarity(word, other, **options)
-            for other in others
+            label: estimator.similarity(*pair, **options)
+            for label, pair in zip(called_each(pairs), pairs, strict=True)
         }
         return cls(answers).plot(ax)
 
@@ -237,16 +238,18 @@ class DriftDisplay(Display):
         shown = zip(labels, self.answers.values(), curves(), strict=False)
         for label, found, (color, line, marker) in shown:
             few = np.broadcast_to(few_pairs(found), np.shape(found.mean))
+            # periods may be asked for in any order
+            order = np.argsort(found.times, kind="stable")
+            times, mean, few = np.asarray(found.times)[order], found.mean[order], few[order]
             look = {"color": color, "line": line, "marker": marker, "label": label}
             look |= {"source": found.source, "seen": ~few}
-            made = band(axes, found.times, found.mean, found.interval, **look)
+            made = band(axes, times, mean, found.interval[order], **look)
             marks.append(made)
             self.lines_.append(made.points)
             self.bands_ += [] if made.intervals is None else [made.intervals]
             if np.any(few):
-                times, mean = np.asarray(found.times)[few], found.mean[few]
                 look = {"ms": 3.5, "ls": "none", "color": color, "mfc": "white"}
-                self.hollow_ += axes.plot(times, mean, marker, **look)
+                self.hollow_ += axes.plot(times[few], mean[few], marker, **look)
         if self.hollow_:
             look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
             axes.plot([], [], "o:", label=wrapped(self._too_little(), _LETTERS), **look)

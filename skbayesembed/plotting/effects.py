@@ -171,7 +171,10 @@ class EffectsDisplay(Display):
         names = self._names()
         labels = [names[k] for k in chosen]
         hollow = np.isin(chosen, () if found.unmixed is None else found.unmixed)
-        below = self._below(hollow.any(), on_rough(found.rough, chosen, found.names))
+        below = self._below(
+            hollow.any(),
+            on_rough(found.rough, chosen, found.names if self.names is None else self.names),
+        )
         height = forest_height(labels) + LINE * below.count("\n")
         width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
         panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)

@@ -91,11 +91,20 @@ def on_rough(rough, chosen, names):
     return [f"rough intervals (short chains): topic{'s' * (len(index) > 1)} {which}"]
 
 
-def called(what):
-    """What a word, a list of words, or an axis is called."""
+def called_each(asked):
+    """What tuples of words, lists of words or axes are called, a list; those cut alike in full."""
+    short = [", ".join(map(called, one)) for one in asked]
+    return [
+        label if short.count(label) == 1 else ", ".join(called(x, whole=True) for x in one)
+        for label, one in zip(short, asked, strict=True)
+    ]
+
+
+def called(what, whole=False):
+    """What a word, a list of words, or an axis is called; in full where it is to be ``whole``."""
     label = getattr(what, "label", None)
     if label is not None:
-        return in_figure(str(label))
+        return str(label) if whole else in_figure(str(label))
     if isinstance(what, str | int | np.integer):
         return str(what)
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
@@ -112,7 +121,22 @@ def label_times(axes, times, periods):
     spans = any(map(_is_span, periods, times))
     axes.set_xlabel(("year" if years else "time") + (" (points: middles of periods)" * spans))
     if years:
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        whole_ticks(axes.xaxis)
+        if isinstance(axes.xaxis.get_major_formatter(), _formatter()):
+            # of a few weeks within a year, differences from it would be no years
+            axes.ticklabel_format(axis="x", useOffset=False)
+
+
+def _formatter():
+    from matplotlib.ticker import ScalarFormatter
+
+    return ScalarFormatter
+
+
+def whole_ticks(axis):
+    """Have ticks at whole numbers, where they are not at places that were given."""
+    if hasattr(locator := axis.get_major_locator(), "_integer"):
+        locator.set_params(integer=True)
 
 
 def _is_span(period, time):

@@ -26,7 +26,7 @@ _APART = 4.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
 # How strongly lines of intervals without data are drawn, and those of single periods.
-_PALE_LINE, _LONE = 0.3, 0.7
+PALE_LINE, _LONE = 0.3, 0.7
 # Points at which densities are worked out, and the central share of draws that they reach to.
 _GRID, _SHOWN = 200, 0.995
 
@@ -107,7 +107,7 @@ def forest(
         low, high = interval[~hollow].T
         lines = axes.hlines(rows[~hollow], low, high, color=color, lw=1.6)
         if few.any():
-            lines.set_alpha(np.where(few[~hollow], _PALE_LINE, 1.0))
+            lines.set_alpha(np.where(few[~hollow], PALE_LINE, 1.0))
     (points,) = axes.plot(mean, rows, "o", ms=size, color=color, mec="white", mew=0.5, zorder=3)
     hollow = hollow | few
     if hollow.any():
@@ -116,6 +116,11 @@ def forest(
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(end - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
+    from matplotlib.ticker import AutoLocator, MaxNLocator
+
+    if not isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
+        # another forest on these axes has set its ticks
+        axes.xaxis.set_major_locator(AutoLocator())
     axes.locator_params(axis="x", nbins=5, min_n_ticks=3)
     return Marks(points, lines)
 
@@ -167,7 +172,7 @@ def band(
         lone = _lone(seen)
         if lone.any():
             upright = axes.vlines(x[lone], *interval[lone].T, color=color, lw=1.2)
-            upright.set_alpha(_LONE if seen[lone].all() else _PALE_LINE)
+            upright.set_alpha(_LONE if seen[lone].all() else PALE_LINE)
             filled = filled if x.size > 1 else upright
     for i in np.flatnonzero(dotted):
         axes.plot(x[i : i + 2], mean[i : i + 2], ":", lw=1.0, color=color)

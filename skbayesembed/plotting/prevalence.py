@@ -31,7 +31,8 @@ _WORDS, _LETTERS = 3, 34
 # Letters of a line of a legend in two columns.
 _TWO_COLUMNS = 38
 # How far senses are apart where there is one period, whose axis has a length of one.
-_BESIDE = 0.08
+# and how far the first and the last are at most.
+_BESIDE, _WIDEST = 0.08, 0.9
 # Letters of a line of a name that is given, and of the title of a legend.
 _WRAPPED, _TITLE = 40, 46
 
@@ -302,7 +303,8 @@ class PrevalenceDisplay(Display):
     def _times(self, place, n):
         """Where the points of a sense are; beside each other where there is one period."""
         times = self.result.times
-        return times + _BESIDE * (place - (n - 1) / 2) if len(times) == 1 else times
+        step = min(_BESIDE, _WIDEST / max(1, n - 1))
+        return times + step * (place - (n - 1) / 2) if len(times) == 1 else times
 
     def _line(self, axes, genre, sense, times, name, style):
         found, (color, line, marker) = self.result, style

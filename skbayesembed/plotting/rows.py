@@ -25,7 +25,7 @@ from ..posterior.results import Result
 from ..posterior.sources import TOO_LITTLE
 from ..sgns.neighbours import note_of_figure
 from ..sgns.questions.verdicts import few_pairs, only_probably_nearest
-from .labels import topic_labels
+from .labels import on_rough, topic_labels
 
 
 class Rows(NamedTuple):
@@ -138,7 +138,8 @@ def _changes(table):
 
 def _topic_effects(table):
     names = topic_labels(table.words, table.names, numbered=False)
-    return _effects(table, names, "effect on the share of the topic")
+    rows = _effects(table, names, "effect on the share of the topic")
+    return _with_rough(rows, table, len(names))
 
 
 def _meaning_effects(table):
@@ -191,7 +192,14 @@ def _topic_sizes(table):
     unmixed, note = _unmixed(table, len(labels))
     interval = table.interval.reshape(-1, 2)
     about = {"note": note, "unmixed": unmixed}
-    return Rows(labels, table.share, interval, "share of tokens", None, **about)
+    rows = Rows(labels, table.share, interval, "share of tokens", None, **about)
+    return _with_rough(rows, table, len(labels))
+
+
+def _with_rough(rows, table, n):
+    """Rows whose note names, of ``n`` topics, those with rough intervals."""
+    notes = [rows.note] * (rows.note is not None) + on_rough(table.rough, range(n), table.names)
+    return rows._replace(note="; ".join(notes) or None)
 
 
 def _per(table):

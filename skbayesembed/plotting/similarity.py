@@ -13,7 +13,7 @@ from ..posterior.sentences import together
 from ..posterior.sources import TOO_LITTLE
 from ..sgns.questions.verdicts import few_pairs
 from .canvas import COLORS, Display, can, label_of_all, labelled, of_all
-from .labels import called
+from .labels import called_each
 from .marks import AROUND, ROW, density, forest, reference, row_ends
 
 # Height of a row with a density, in rows of a forest.
@@ -123,11 +123,16 @@ class SimilarityDisplay(Display):
         if period is not None and not hasattr(estimator, "periods_"):
             raise ValueError(f"period must be None for {type(estimator).__name__}, got {period!r}.")
         when = {} if period is None else {"periods": [period]}
+        pairs = checked_pairs(pairs)
         answers = {
-            ", ".join(map(called, pair)): estimator.similarity(*pair, prob=prob, **when)
-            for pair in checked_pairs(pairs)
+            label: estimator.similarity(*pair, prob=prob, **when)
+            for label, pair in zip(called_each(pairs), pairs, strict=True)
         }
-        return cls(answers).plot(ax, kind=kind)
+        quantity = None
+        if period is not None:
+            periods = estimator.periods_
+            quantity = f"cosine in {periods.labels[periods.find(period, 'period')]}"
+        return cls(answers, quantity=quantity).plot(ax, kind=kind)
 
     @classmethod
     def from_answers(

@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..posterior.sources import interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label
 from ..sgns.word_map import word_map
+from ..sgns.word_tables import in_period
 from .canvas import GREY, SMALL, WIDTH, Display, can, styles
 from .labels import label_points
 
@@ -110,14 +111,15 @@ class WordMapDisplay(Display):
         3
         """
         can(estimator, "most_similar", cls.__name__)
-        shift, few = 0, None
-        if hasattr(estimator, "periods_"):
-            if period is None:
-                raise ValueError("period must name a period of the estimator, got None.")
-            shift, few = estimator._shift(period), estimator._few_in(period)
-        elif period is not None:
-            raise ValueError(f"period must be None without periods, got {period!r}.")
-        return cls(word_map(estimator, words, n, prob, shift, few)).plot(ax)
+        if not hasattr(estimator, "periods_"):
+            if period is not None:
+                raise ValueError(f"period must be None without periods, got {period!r}.")
+            return cls(word_map(estimator, words, n, prob)).plot(ax)
+        if period is None:
+            raise ValueError("period must name a period of the estimator, got None.")
+        shift, few = estimator._shift(period), estimator._few_in(period)
+        found = word_map(estimator, words, n, prob, shift, few)
+        return cls(in_period(found, estimator._label(period))).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.
@@ -151,9 +153,13 @@ class WordMapDisplay(Display):
         self.ellipses_ = []
         # a word, its point and its ellipse have one color; where colors return, lines are others
         looks = list(islice(styles(), len(found.words)))
+        few = np.zeros(len(looks), bool) if found.few is None else found.few
         if found.source != "point":
-            rows = zip(found.position, found.half_axes, found.angle, looks, strict=True)
-            for place, size, angle, (color, line) in rows:
+            rows = zip(found.position, found.half_axes, found.angle, looks, few, strict=True)
+            for place, size, angle, (color, line), untold in rows:
+                if untold:
+                    # what the prior infers from elsewhere is no region of the data
+                    continue
                 shape = Ellipse(place, *(2 * size), angle=angle, fc=color, ec="none", alpha=0.06)
                 axes.add_patch(shape)
                 axes.add_patch(Ellipse(place, *(2 * size), angle=angle, fc="none", ec=color,
@@ -161,11 +167,19 @@ class WordMapDisplay(Display):
                 self.ellipses_.append(shape)
         colors = [color for color, _ in looks]
         self.points_ = axes.scatter(*found.position.T, s=9, c=colors, zorder=3)
+        if few.any():
+            self.points_.set_facecolor(
+                ["white" if untold else c for untold, c in zip(few, colors, strict=True)]
+            )
+            self.points_.set_edgecolor(colors)
         first, second = 100 * found.share
-        axes.set_xlabel(
-            f"1st direction, {first:.0f} % of differences\n"
-            f"{interval_label(found.prob, found.source, 'ellipse', found)}"
-        )
+        period = "" if found.period is None else f", {found.period}"
+        lines = [
+            f"1st direction, {first:.0f} % of differences{period}",
+            interval_label(found.prob, found.source, "ellipse", found),
+        ]
+        lines += [f"hollow, without: {TOO_LITTLE},\ninferred from others"] * bool(few.any())
+        axes.set_xlabel("\n".join(lines))
         axes.set_ylabel(f"2nd direction, {second:.0f} %")
         self._limits(axes)
         self._close()

@@ -105,7 +105,9 @@ class WordsDisplay(Display):
         n_rows = -(-len(chosen) // n_columns)
         lines = max(names[k].count("\n") for k in chosen)
         around = _AROUND + lines * _LINE
-        notes = list(on_rough(getattr(found, "rough", {}), chosen, known))
+        # as panels are called
+        own = known if self.names is None else self.names
+        notes = list(on_rough(getattr(found, "rough", {}), chosen, own))
         notes += [n.strip("()") for n in notes_on_rank(getattr(found, "rank", "probable"))]
         below = _BELOW + _LINE * (len(notes) + 1)
         height = n_rows * (ROW * 0.8 * found.words.shape[1] + around) + below
@@ -138,7 +140,9 @@ class WordsDisplay(Display):
             axes.locator_params(axis="x", min_n_ticks=2, steps=_STEPS)
         if len({axes.get_xlim() for axes in panels}) > 1:
             notes.append("panels have different scales")
-        label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
+        period = getattr(found, "period", None)
+        when = "" if period is None else f" in {period}"
+        label = f"probability of the word{when},\n{interval_label(found.prob, found.source)}"
         label += "".join(f"\n{note}" for note in notes)
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)

@@ -67,6 +67,8 @@ _VERDICTS = {
     "verdict": ("verdict", "interval", "interval_mcse", "threshold", *SIDES),
     "seen_verdict": ("seen_verdict", "seen_interval", "seen_prob_increase"),
 }
+# Entries that tables and data frames do without.
+_OF_DRAWS = ("draws", "freedom", "sd_normal")
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
                 "modes_that_matter", "few_pairs", *MIXING, "uses", "seen_interval",
@@ -307,7 +309,7 @@ class ResultTable(Table):
         n, size = len(self._shape), int(np.prod(self._shape))
         for name, value in self._result.items():
             labels = {name, name.removesuffix("s")} & set(self._about.axes)
-            if name == "draws" or labels or not _is_plain(value):
+            if name in _OF_DRAWS or labels or not _is_plain(value):
                 continue
             end = (2,) if name in self._about.ends or _is_move(value) else ()
             array = np.asarray(value)

@@ -52,7 +52,7 @@ def as_estimated(features, draws):
 
     Those of an answer are Student's t, which allows for how well the variance is known by as many
     units as there are. What attenuates slopes is the variance itself; the allowance is that of
-    intervals.
+    intervals, and has the median of the degrees of freedom.
 
     Parameters
     ----------
@@ -66,18 +66,15 @@ def as_estimated(features, draws):
     freedom : float
     """
     most = len(draws) - 1.0
-    if getattr(features, "source", None) != "units" or not hasattr(features, "sd"):
+    if getattr(features, "source", None) != "units" or not hasattr(features, "sd_normal"):
         return draws, most
-    sd = np.reshape(features.sd, draws.shape[1:])
+    shape = draws.shape[1:]
+    sd, freedom = (np.reshape(x, shape) for x in (features.sd_normal, features.freedom))
     mean, wide = draws.mean(axis=0), draws.std(axis=0)
     known = np.isfinite(sd) & (wide > 0)
-    ratio = np.divide(sd, wide, out=np.ones(sd.shape), where=known)
-    if not known.any():
-        return draws, most
-    # the variance of Student's t over that of the normal is freedom / (freedom - 2)
-    excess = max(float(np.median(ratio[known] ** -2.0)) - 1.0, 0.0)
-    freedom = 2.0 + 2.0 / excess if excess > 2.0 / most else most
-    return mean + (draws - mean) * ratio, freedom
+    ratio = np.divide(sd, wide, out=np.ones(shape), where=known)
+    free = float(np.median(freedom[known])) if known.any() else most
+    return mean + (draws - mean) * ratio, min(max(free, 1.0), most)
 
 
 def check_number_of_draws(features, draws):

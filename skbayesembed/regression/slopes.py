@@ -233,6 +233,8 @@ class Regression(Table):
         how += ["the model is a linear probability model"] * self.truth_value
         if clause := clause_on_time(in_time_of(self), self._sampled()):
             how.append(clause)
+        few = note_on_few_terms(self.freedom, self.n_units, "slope")
+        how += [note.strip("()") for note in few]
         told = f". {capital('; '.join(how))}" if how else ""
         return f"{with_sample(sample, f'the regression has {rows}', p)}{told}"
 

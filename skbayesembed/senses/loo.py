@@ -31,6 +31,8 @@ from .predict import SnippetReader
 _CELLS = 4_000_000
 # Draws that the shape of a tail can be fitted to.
 _FEWEST_DRAWS = 25
+# Draws of a run of several that weights within it are to have.
+_FEWEST_OF_RUN = 10
 # A variance of a snippet's log density above this makes its share of WAIC unreliable.
 _LARGE_VARIANCE = 0.4
 _EFFICIENCY_SAMPLE = 50
@@ -51,7 +53,7 @@ _CONSTANT = 1e-12
 
 def loo(estimator, places, labels):
     """PSIS-LOO of the training snippets; see `DiSCSenseModel.loo`."""
-    shape, n_each = _check_draws(estimator, "loo")
+    shape = _check_draws(estimator, "loo")
     elpd, lpd, pareto_k = np.empty((3, places.n_snippets))
     telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
@@ -60,7 +62,7 @@ def loo(estimator, places, labels):
         lpd[block], telling[block] = _log_mean(density), np.ptp(density, axis=1) > _CONSTANT
     rows, left_out = _of_those_that_tell(telling)
     elpd, lpd, pareto_k = elpd[rows], lpd[rows], pareto_k[rows]
-    good_k = min(1.0 - 1.0 / np.log10(n_each), 0.7)
+    good_k = min(1.0 - 1.0 / np.log10(np.prod(shape)), 0.7)
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
     p_loo = float(np.sum(lpd - elpd))
@@ -115,14 +117,14 @@ def _units_of(estimator):
 
 def waic(estimator, places, labels):
     """WAIC of the training snippets; see `DiSCSenseModel.waic`."""
-    shape, _ = _check_draws(estimator, "waic")
+    shape = _check_draws(estimator, "waic")
     elpd, lpd, variance = np.empty((3, places.n_snippets))
     telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
         each = _by_run(density, shape)
         # the second cumulant of what a snippet adds, beside one less of it in the posterior
         spread = estimator.likelihood_power_ * each.var(axis=-1, ddof=1)
-        lpd[block], variance[block] = _log_mean(density), spread.max(axis=1)
+        lpd[block], variance[block] = _log_mean(density), spread.mean(axis=1)
         elpd[block] = _log_mean(_log_mean(each) - spread)
         telling[block] = np.ptp(density, axis=1) > _CONSTANT
     rows, left_out = _of_those_that_tell(telling)
@@ -151,19 +153,21 @@ def waic(estimator, places, labels):
 
 
 def _check_draws(estimator, name):
-    """Chains, draws of a chain in each run and runs; and draws of a run."""
+    """Chains, draws of a chain in each run, and runs."""
     posterior = estimator.posterior_
     solver, n_runs = posterior.attrs.get("solver"), posterior.n_runs
     shape = posterior.n_chains, posterior.n_draws // n_runs, n_runs
-    n_each = shape[0] * shape[1]
-    if solver not in CHAINS or n_each < _FEWEST_DRAWS:
-        of_run = f" for each of embedding_draws={n_runs}" if n_runs > 1 else ""
+    n, n_each = posterior.n_chains * posterior.n_draws, shape[0] * shape[1]
+    few = n_runs > 1 and n_each < _FEWEST_OF_RUN
+    if solver not in CHAINS or n < _FEWEST_DRAWS or few:
+        least = f"at least {_FEWEST_DRAWS}"
+        if few:
+            least = f"at least {_FEWEST_OF_RUN} for each of embedding_draws={n_runs}"
         raise ValueError(
-            f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}{of_run}: got "
-            f"solver={solver!r} with {n_each} draws{of_run}. Use solver='hmc' or 'gibbs', or "
-            "score on held-out snippets."
+            f"{name} needs draws of the posterior, {least}: got solver={solver!r} with {n} draws. "
+            "Use solver='hmc' or 'gibbs', or score on held-out snippets."
         )
-    return shape, n_each
+    return shape
 
 
 def _by_run(density, shape):
@@ -189,10 +193,27 @@ def _psis_of_runs(density, shape, power):
     Each run keeps its weight whether a snippet is left out or not, so that what leaves a snippet
     out weighs draws within runs alone.
     """
+    if shape[2] == 1:
+        return _psis(density, shape[:2], power)
     each = _by_run(density, shape)
-    found = [_psis(each[:, run], shape[:2], power) for run in range(shape[2])]
-    elpd, pareto_k = (np.stack(values, axis=1) for values in zip(*found, strict=True))
-    return _log_mean(elpd), pareto_k.max(axis=1)
+    # weights have a mean of one in each run, and one tail in all
+    ratios = power * each + _log_mean(-power * each)[..., None]
+    n, efficiency = len(density), _efficiency_of_runs(ratios, shape)
+    constant = np.ptp(ratios, axis=(1, 2)) <= _CONSTANT
+    log_weights, pareto_k = np.zeros(each.shape), np.full(n, -np.inf)
+    if not constant.all():
+        smooth, pareto_k[~constant] = smoothed_weights(
+            ratios[~constant].reshape(np.sum(~constant), -1), efficiency
+        )
+        log_weights[~constant] = smooth.reshape(-1, *each.shape[1:])
+    log_weights -= logsumexp(log_weights, axis=-1, keepdims=True)
+    return _log_mean(logsumexp(log_weights + each, axis=-1)), pareto_k
+
+
+def _efficiency_of_runs(ratios, shape):
+    """As `_relative_efficiency`, of the weights within runs, each run a chain of its own."""
+    n_chains, n_draws, n_runs = shape
+    return _relative_efficiency(-ratios.reshape(len(ratios), -1), (n_runs * n_chains, n_draws))
 
 
 def _psis(density, shape, power):

@@ -32,7 +32,9 @@ from .verdicts import (
     already_above,
     change_seen,
     few_in_periods,
+    lent_in,
     note_on_change_seen,
+    note_on_genres,
     on_change_seen,
     seen_in,
     sentence_on_change,
@@ -305,14 +307,17 @@ class PrevalenceReadingMixin:
             found.sd = found.prob_increase = np.nan
         else:
             found |= errors_and_mixing(self.posterior_, change, prob)
-            found.verdict = verdict_on_change(found, units)
+            lent, lent_seen = (lent_in(self, at, place, of) for of in (units, "seen"))
+            found.verdict = verdict_on_change(found, units, lent)
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:
-                found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
+                interval = found.seen_interval
+                found.seen_verdict = verdict_on_change(found, "seen", lent_seen, interval)
         about = f"{name}{of}", genre, (before, after)
         found.sentence = sentence_on_change(found, *about)
         found.sentence += on_change_seen(found)
-        return found._noting(*note_on_change_seen(self, found))
+        few = note_on_genres(self, at, units) if genre is None else []
+        return found._noting(*note_on_change_seen(self, found), *few)
 
     def emergence(
         self,

@@ -26,6 +26,8 @@ from ..posterior.summary import hdi_interval
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
 # there is largely what the prior makes of other periods.
 FEWEST_SNIPPETS = 10
+# Share of the weight of genres that may be extrapolated from other periods.
+_MOST_LENT = 0.5
 # Probability from which on a further period is named as a first one.
 _WORTH = 0.1
 # Probability from which on it is said that a prevalence may have been above before the data begin.
@@ -100,6 +102,34 @@ def few_data(n_snippets, n_units, units):
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
+def few_by_genre(estimator, at, units):
+    """Cells of genre and some periods with next to no data, bool (n_genres, len(at)).
+
+    An answer over all genres has the weight of each in every period, whatever it has there.
+    """
+    n_genres = estimator.posterior_["prevalence"].shape[2]
+    found = [seen_in(estimator, at, genre) for genre in range(n_genres)]
+    return np.array([few_data(one["snippets"], one.get("units"), units) for one in found])
+
+
+def note_on_genres(estimator, at, units):
+    """Line on genres with next to no data in some periods, below an answer over all; or none."""
+    if estimator.posterior_["prevalence"].shape[2] == 1:
+        return []
+    labels = [estimator.periods_.labels[t] for t in at]
+    of_units = estimator._works is not None and units != "seen"
+    few = few_by_genre(estimator, at, units)
+    return note_on_few(few, of_units, labels, list(estimator.genres_))
+
+
+def lent_in(estimator, at, genre, units):
+    """Share of the weight of genres with next to no data, in the one of some periods with most."""
+    if genre is not None or estimator.posterior_["prevalence"].shape[2] == 1:
+        return 0.0
+    weights = estimator._cells.sum(axis=1)
+    return float(np.max(weights / weights.sum() @ few_by_genre(estimator, at, units)))
+
+
 def rests_on(n_periods):
     """What a prevalence rests on mostly where there are next to no data."""
     return "neighboring periods" if n_periods > 1 else "the prior"
@@ -145,17 +175,18 @@ def few_in_periods(estimator, genre, units):
     n_units = found.get("units")
     few = few_data(found["snippets"], n_units, units)
     genres = None if genre is None else [estimator.genres_[genre]]
-    return note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
+    note = note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
+    return note or note_on_genres(estimator, range(len(labels)), units) if genre is None else note
 
 
-def verdict_on_change(found, units, interval=None):
+def verdict_on_change(found, units, lent=0.0, interval=None):
     """What `prevalence_change` found, one of five short texts; ``units`` as there.
 
-    ``interval`` is that of ``found`` unless another is given.
+    ``lent`` is as of `lent_in`, and ``interval`` that of ``found`` unless another is given.
     """
     if is_unmixed(found.source):
         return NOT_MIXED
-    if np.any(few_data(found.snippets, found.get("units"), units)):
+    if np.any(few_data(found.snippets, found.get("units"), units)) or lent >= _MOST_LENT:
         return NO_DATA
     interval = found.interval if interval is None else interval
     return str(side_of_zero(interval, "rose", "fell"))
@@ -271,7 +302,11 @@ def sentence_on_change(found, sense, genre, periods):
         text += f"not decided ({proba})"
     elif verdict == NO_DATA:
         few = min(found.snippets) < FEWEST_SNIPPETS
+        enough_units = min(found.get("units", (FEW_UNITS,))) >= FEW_UNITS
         lacking = "data" if few else units_called(found.units_name)
+        if not few and enough_units:
+            # there are enough of all genres together
+            lacking = "data of some genres"
         text = f"There are too few {lacking} to say whether {what} rose or fell from {start} to "
         text += f"{end}: the model, from neighboring periods mostly, makes the change {change}, an "
         text += "extrapolation"

@@ -21,8 +21,10 @@ from ..corpus.kinds import input_kind, materialise
 from ..corpus.text import analyzer_of, encode, keep_tokens
 from ..corpus.times import Times, check_order
 from ..corpus.units import check_units, name_of, units_of
+from ..posterior.few_units import warn_of_few
 from ..posterior.in_time import in_time_of, warn_of_alternation
 from ..posterior.one_unit import warn_of_one_unit
+from ..posterior.sources import FEW_UNITS
 from .meaning_effects import LENGTH, MeaningEffects
 from .pairs import PairCounts
 from .questions.phrases import word_index
@@ -42,6 +44,8 @@ _TOKENS = 2**18
 _RIDGE = 1e-6
 # Curvature below which vectors are zero but for rounding.
 _LEAST = 1e-100
+# Shares of the median length below which a vector has no direction.
+_ZERO = 1e-6
 # Of permutations, the same in every call.
 _SEED = 20230101
 
@@ -102,12 +106,16 @@ def meaning_effects(
             p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
         else:
             p = length_test(at, covariance, freedom)
-        parts = [length(at, covariance, freedom, prob, p)]
+        parts, free = [length(at, covariance, freedom, prob, p)], [freedom]
         for direction in directions.values():
             along = at @ direction, np.sqrt(direction @ covariance @ direction)
-            parts.append(projection(*along, fit.freedom_along(j, direction), prob))
-        summaries.append((covariance, *(np.array(x) for x in zip(*parts, strict=True))))
-    covariances, mean, sd, interval, p_value = (np.stack(x) for x in zip(*summaries, strict=True))
+            free.append(fit.freedom_along(j, direction))
+            parts.append(projection(*along, free[-1], prob))
+        parts = [np.array(x) for x in zip(*parts, strict=True)]
+        summaries.append((covariance, *parts, np.array(free)))
+    covariances, mean, sd, interval, p_value, free = (
+        np.stack(x) for x in zip(*summaries, strict=True)
+    )
     # where one unit alone decides, permutations say nothing of other units either
     p_value = np.where(np.isnan(interval).any(axis=-1), np.nan, p_value)
     table = MeaningEffects(
@@ -129,10 +137,14 @@ def meaning_effects(
         n_left_out=int(np.isin(ids, index).sum()) - len(found.documents),
         between_words=_between(estimator.rho_),
         zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
+        freedom=np.where(np.isnan(interval).any(axis=-1), np.nan, free),
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())
     warn_of_one_unit(table.terms, table.interval)
+    if table.n_units >= FEW_UNITS:
+        of = table._about(), table._sampled()
+        warn_of_few(table.freedom, table.n_units, table.terms, "term", *of)
     return table
 
 
@@ -176,7 +188,9 @@ def _directions(estimator, axes):
         for end in ends:
             places = [word_index(estimator, one, f"axes[{name!r}]") for one in _listed(end)]
             # a word that is named twice counts once
-            vectors = rho[list(dict.fromkeys(places))]
+            places = np.array(list(dict.fromkeys(places)))
+            _check_direction(estimator, places, f"axes[{name!r}]")
+            vectors = rho[places]
             means.append(np.mean(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), axis=0))
         difference = means[1] - means[0]
         length = np.linalg.norm(difference)
@@ -184,6 +198,17 @@ def _directions(estimator, axes):
             raise ValueError(f"axes[{name!r}] must have different ends, got {ends!r}.")
         found[str(name)] = difference / length
     return found
+
+
+def _check_direction(estimator, places, name):
+    """Raise a ValueError for words whose vectors are zero, as those without pairs are."""
+    lengths = np.linalg.norm(estimator.rho_, axis=1)
+    none = places[lengths[places] <= _ZERO * np.median(lengths)]
+    if none.size:
+        raise ValueError(
+            f"{name} must be of words with a direction, and the vector of "
+            f"{str(estimator.words_[none[0]])!r} is zero: no other word is near it in the text."
+        )
 
 
 def _tokens(estimator, X):
@@ -345,15 +370,17 @@ class MeaningMixin:
         Warns
         -----
         UserWarning
-            If residuals of neighboring units in time are clearly negatively correlated.
+            If residuals of neighboring units in time are clearly negatively correlated, or a term
+            has fewer than four degrees of freedom or two units.
 
         Notes
         -----
         Standard errors are cluster-robust (CR2). Vectors and matrix are treated as known:
         intervals are about the documents of X. Even noise has a positive squared length, and what
         noise adds on average is subtracted. What other covariates do not explain of a covariate is
-        permuted over units, where it is the same in all occurrences of a unit; elsewhere the signs
-        of what units add to the coefficient are changed at random (Hemerik, Goeman & Finos 2020).
+        permuted over units, where it is the same in all occurrences of a unit and all units have as
+        many; elsewhere the signs of what units add to the coefficient are changed at random
+        (Hemerik, Goeman & Finos 2020).
 
         Without ``times``, units are treated as independent. If units that follow each other in time
         are alike, and a covariate changes slowly, intervals are then too narrow, and permutation

@@ -267,11 +267,29 @@ def warn_of_ignored(estimator, shard):
         ignored["min_count"] = f"words that occur {rarest} times"
     if (set_here.get("max_features") or shard.n_words) < shard.n_words:
         ignored["max_features"] = f"{shard.n_words} words"
+    _warn_of_other_reading(estimator, shard)
     for name, found in ignored.items():
         maker = "count_pairs" if name.startswith("window") else "build_vocabulary"
         warn_user(
             f"{name}={set_here[name]!r} is ignored: the PairShard was counted with {found}. Pass "
             f"{name} to {maker} and count again, or leave it out here.",
+            UserWarning,
+        )
+
+
+def _warn_of_other_reading(estimator, shard):
+    """Warn of parameters by which new text would be read otherwise than that of a shard."""
+    given = shard.reading or {}
+    own = {name: getattr(estimator, name) for name in given}
+    if own.get("stop_words") is not None and not isinstance(own["stop_words"], str):
+        own["stop_words"] = sorted(set(own["stop_words"]))
+    others = [name for name in given if own[name] != given[name]]
+    if others:
+        shown = ", ".join(f"{name}={given[name]!r:.60}" for name in others)
+        warn_user(
+            f"The PairShard was counted with {shown}, and new text would be read by the "
+            f"estimator's own {', '.join(others)}: words that are spelled otherwise there are "
+            "lost. Give the estimator the same.",
             UserWarning,
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..corpus.design import note_on_names
 from ..posterior.cells import dashed, number, p_values, repeated
+from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
 from ..posterior.sentences import (
@@ -81,6 +82,8 @@ class MeaningEffects(Table):
         Whether neighboring units are clearly less alike than independent ones.
     n_left_out : int
         Further occurrences, without a known word around them, which are left out.
+    freedom : ndarray of shape (n_terms, n_axes) or None
+        Degrees of freedom; NaN where one unit alone decides.
     between_words : float or None
         Root mean square distance between the vectors of two words of the model, which lengths can
         be held against: a length has no unit of its own.
@@ -128,6 +131,7 @@ class MeaningEffects(Table):
     zero_one: np.ndarray | None = None
     n_left_out: int = 0
     between_words: float | None = None
+    freedom: np.ndarray | None = None
 
     @property
     def undecided(self) -> np.ndarray:
@@ -179,7 +183,7 @@ class MeaningEffects(Table):
             text += f"; {self._apart()}"
         if i == 0:
             known += self._of_another_test(j)
-        known += [_FEW.strip("()")] * (self.n_units < FEW_UNITS)
+        known += [note.strip("()") for note in self._notes_on_few()]
         known += filter(None, [clause_on_time(in_time_of(self), self._sampled())])
         return ended(f"{text}. {rest}. {'; '.join(known)}", None)
 
@@ -231,6 +235,7 @@ class MeaningEffects(Table):
             Column("effect", effects, ()),
             Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
             Column("interval", ranges, (), left=True),
+            Column("df", self._free(), ("df",), dashed(".1f")),
             Column("p", self.p_value.ravel(), ("p_value",), p_values),
         ]
 
@@ -251,8 +256,14 @@ class MeaningEffects(Table):
             "sd": series["sd"],
             "low": low,
             "high": high,
+            "df": series["df"],
             "p_value": series["p_value"],
         }
+
+    def _free(self):
+        if self.freedom is None:
+            return np.full(self.p_value.size, np.nan)
+        return self.freedom.ravel()
 
     def _title(self):
         return f"effects on {self.of}, {100 * self.prob:g} % intervals"
@@ -284,8 +295,16 @@ class MeaningEffects(Table):
             note_on_time(in_time_of(self), self._sampled(), "effects"),
             *note_on_names(self.terms),
             *note_on_one_unit(self.terms, self.interval),
-            *([_FEW] if self.n_units < FEW_UNITS else []),
+            *self._notes_on_few(),
         ]
+
+    def _notes_on_few(self):
+        """A line, in a list, on units that are few; none where they are not."""
+        if self.n_units < FEW_UNITS:
+            return [_FEW]
+        if self.freedom is None:
+            return []
+        return note_on_few_terms(self.freedom, self.n_units, "term")
 
 
 def _some(words):

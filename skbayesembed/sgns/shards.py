@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -16,7 +16,7 @@ from ..common.checks import check_choice, check_integer
 from ..common.files import FORMATS, read_npz, write_npz
 from ..corpus.streams import documents_of
 from ..corpus.units import as_labels, check_units
-from ..corpus.vocabulary import Vocabulary
+from ..corpus.vocabulary import READING, Vocabulary
 from .counting import expected_negatives, window_pairs
 from .documents.blocks import Block, block_of, runs_of_pairs, total_of
 from .pairs import PairCounts, added_up
@@ -65,8 +65,14 @@ class PairShard:
     [[0.0, 2.0, 2.0], [2.0, 2.0, 0.0], [2.0, 0.0, 2.0]]
     """
 
-    def __init__(self, words, window, window_weights, units, n_documents, tokens, keys, multiples):
-        self.words, self.window, self.window_weights = words, window, window_weights
+    def __init__(
+        self, words, window, window_weights, units, n_documents, tokens, keys, multiples,
+        reading=None,
+    ):  # fmt: skip
+        # how text was read, by names of parameters; None where that is not known
+        self.words, self.window, self.window_weights, self.reading = (
+            words, window, window_weights, reading,
+        )  # fmt: skip
         self.units, self.n_documents, self.tokens = units, n_documents, tokens
         # unit * n_words + word of each place, and multiples of pairs of places (csr)
         self._keys, self._multiples = keys, multiples
@@ -93,9 +99,9 @@ class PairShard:
         total = self._multiples
         if self.units is not None:
             total = total_of(self._blocks(), self.n_words, total.dtype)
-        return sparse.csr_array(
-            (total.data / self._scale, total.indices, total.indptr), total.shape
-        )
+        # a copy: the shard's own stay as they are whatever is done with it
+        given = total.data / self._scale, total.indices, total.indptr
+        return sparse.csr_array(given, shape=total.shape, copy=True)
 
     @property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +175,9 @@ class PairShard:
         _check_alike(self, other)
         units, places = None, [slice(None), slice(None)]
         if self.units is not None:
-            units = np.union1d(self.units, other.units)
+            # of no units the type says nothing
+            some = [shard.units for shard in (self, other) if shard.units.size]
+            units = np.unique(np.concatenate(some)) if some else self.units
             places = [np.searchsorted(units, shard.units) for shard in (self, other)]
         tokens = sum(
             _at_rows(shard.tokens, place, units)
@@ -185,6 +193,7 @@ class PairShard:
             sparse.csr_array(tokens),
             keys,
             multiples,
+            self.reading if self.reading == other.reading else None,
         )
 
     def __radd__(self, other: int) -> PairShard:
@@ -215,6 +224,7 @@ class PairShard:
             "window_weights": self.window_weights,
             "units": None if self.units is None else self.units.tolist(),
             "n_documents": self.n_documents,
+            "reading": self.reading,
         }
         arrays = {"keys": self._keys}
         for name, table in (("tokens", self.tokens), ("multiples", self._multiples)):
@@ -255,7 +265,9 @@ class PairShard:
         words = np.empty(len(header["words"]), dtype=object)
         words[:] = header["words"]
         units = header["units"]
-        units = None if units is None else np.array(units, None if units else np.int64)
+        if units is not None:
+            texts = bool(units) and isinstance(units[0], str)
+            units = np.array(units, None if texts else np.int64)
         keys = arrays["keys"]
         shapes = {
             "tokens": (1 if units is None else units.size, words.size),
@@ -273,7 +285,8 @@ class PairShard:
             for name, shape in shapes.items()
         ]
         rest = header["window"], header["window_weights"], units, header["n_documents"]
-        return cls(words, *rest, tables[0], keys, tables[1])
+        # files of before have none
+        return cls(words, *rest, tables[0], keys, tables[1], header.get("reading"))
 
 
 def count_pairs(
@@ -338,7 +351,16 @@ def count_pairs(
             labels = None if units is None else labels
             yield _counted(vocabulary.words, *documents, labels, int(window), window_weights)
 
-    return added_up(counted(), lambda part: part._multiples.nnz)
+    shard = added_up(counted(), lambda part: part._multiples.nnz)
+    shard.reading = _reading_of(vocabulary)
+    return shard
+
+
+def _reading_of(vocabulary):
+    """How text is read, by names of parameters; None where it is by a function of one's own."""
+    if not isinstance(vocabulary.analyzer, str):
+        return None
+    return {name: getattr(vocabulary, name) for name in READING}
 
 
 def _check_options(vocabulary, window, window_weights):
@@ -364,7 +386,7 @@ def _chunks(texts, vocabulary, place, units) -> Iterator[tuple]:
     """Yield ids, offsets and labels of some two million tokens after the other; once at least."""
     look_up = place.get
     ids, ends, labels, none = array("i"), array("q", [0]), [], object()
-    if units is not None and (isinstance(units, str) or not isinstance(units, Iterable)):
+    if units is not None and not _may_be_labels(units):
         raise ValueError(f"units must have a label for each document, got {units!r}.")
     mine, waiting = None if units is None else iter(units), True
     for index, tokens in enumerate(documents_of(texts, vocabulary)):
@@ -382,6 +404,12 @@ def _chunks(texts, vocabulary, place, units) -> Iterator[tuple]:
         raise ValueError("units must have one label for each document, got more labels.")
     if waiting or len(ends) > 1:
         yield ids, ends, labels
+
+
+def _may_be_labels(units):
+    """Whether there is one label after the other, in an order."""
+    no_list = isinstance(units, str | bytes | Mapping | Set) or hasattr(units, "columns")
+    return isinstance(units, Iterable) and not no_list
 
 
 def _counted(words, ids, offsets, labels, window, weights):
@@ -411,6 +439,12 @@ def _labels(labels, n):
     if found.dtype.kind not in "iuU" or mixed:
         what = "both" if mixed else f"dtype {found.dtype}"
         raise ValueError(f"units must be labels that are int or str throughout, got {what}.")
+    if found.dtype.kind == "u":
+        if found.size and found.max() > np.iinfo(np.int64).max:
+            raise ValueError(
+                f"units must be labels below 2**63, got {found.max()}: pass them as str."
+            )
+        found = found.astype(np.int64)
     return np.unique(found, return_inverse=True)
 
 

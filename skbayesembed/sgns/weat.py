@@ -145,7 +145,7 @@ class AssociationTests(Table):
             Column(interval, self.interval, ("low", "high"), "6.3f", few=self.few),
             Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),
             Column("false", self.false_share, ("false_share",), self._chances),
-            Column("p", self.p_value, ("p_value",), p_values),
+            Column("p", self.p_value, ("p_value",), p_values, few=self.few),
             Column("words", self.n_words, ("n_words",), "d"),
         ]
         return columns + units_columns(self, ("n_units",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .questions.operands import of_places
 from .questions.phrases import is_list, list_index, word_index
 from .questions.scales import COSINE
 from .ranking import most_similar
-from .word_tables import units_columns, units_notes
+from .word_tables import few_notes, of_period, units_columns, units_notes
 
 
 class Coordinates(Question):
@@ -78,6 +79,10 @@ class WordMap(Table):
         Effective number of units of sampling of each word; None if intervals are the model's.
     of_units, units_name
         As in `Neighbours`.
+    period : time or str or None
+        Label of the period, of an estimator with periods.
+    few : ndarray of bool of shape (n,) or None
+        Words with too little text in the period.
 
     Examples
     --------
@@ -104,22 +109,30 @@ class WordMap(Table):
     n_units: np.ndarray | None = None
     of_units: int | None = None
     units_name: str | None = None
+    period: Any = None
+    few: np.ndarray | None = None
+
+    @property
+    def few_pairs(self) -> np.ndarray | None:
+        """Where there is too little text in the period, as in `Neighbours`."""
+        return self.few
 
     def _title(self):
         first, second = 100 * self.share
-        return f"map of {len(self.words)} words: {first:.0f} % and {second:.0f} % of differences"
+        of = f"map of {len(self.words)} words{of_period(self)}"
+        return f"{of}: {first:.0f} % and {second:.0f} % of differences"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return [*super()._notes(), *few_notes(self), *units_notes(self)]
 
     def _columns(self):
         sd = np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
         columns = [
             Column("word", self.words, ("word",), left=True),
-            Column("x", self.position[:, 0], ("x",), "6.3f"),
-            Column("y", self.position[:, 1], ("y",), "6.3f"),
-            Column("sd x", sd[:, 0], ("sd_x",)),
-            Column("sd y", sd[:, 1], ("sd_y",)),
+            Column("x", self.position[:, 0], ("x",), "6.3f", few=self.few),
+            Column("y", self.position[:, 1], ("y",), "6.3f", few=self.few),
+            Column("sd x", sd[:, 0], ("sd_x",), few=self.few),
+            Column("sd y", sd[:, 1], ("sd_y",), few=self.few),
         ]
         return columns + units_columns(self, ("n_units",))
 
@@ -167,7 +180,7 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
     units = found.n_units[0] if "n_units" in found else None
     table = WordMap(
         estimator.words_[index], position - axes @ centre, covariance, half_axes, angle, share,
-        prob, len(draws), units, *sampled_units(found),
+        prob, len(draws), units, *sampled_units(found), few=None if few is None else few[index],
     )  # fmt: skip
     return table._resting_on(source_of(estimator, units is not None))
 

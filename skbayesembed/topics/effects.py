@@ -66,6 +66,7 @@ _DIGITS = 4
 # Share of a document below which a difference is one of rounding, and no effect.
 _ROUNDING = 1e-6
 _BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
+_KNOWN = "topics are taken as known: intervals leave out their uncertainty"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -111,6 +112,8 @@ class TopicEffects(Table):
     autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
     trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
+    known_topics : bool
+        Whether there is one draw of the topics only, as of ``solver="map"``.
     rough : dict of int to str
         Topics whose chains have mixed well enough for rough intervals only, and why: an R-hat of
         the share above 1.05, or fewer than 100 effective draws of it. Sentences say so.
@@ -163,6 +166,7 @@ class TopicEffects(Table):
     alternating: np.ndarray | None = None
     n_left_out: int = 0
     variational: bool = False
+    known_topics: bool = False
     rough: dict[int, str] = field(default_factory=dict)
     off_zero: np.ndarray | None = None
 
@@ -244,10 +248,16 @@ class TopicEffects(Table):
             else "word vectors are taken as known"
         )
         of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
-        of_topics = [_BY_VI] * self.variational
+        of_topics = [_BY_VI] * self.variational + [_KNOWN] * self.known_topics
         if topic in self.rough:
             of_topics.append(f"the interval is rough (share of the topic: {self.rough[topic]})")
+        of_topics += [note.strip("()") for note in self._notes_on_few()]
         return [of_vectors, *of_topics, *filter(None, [clause_on_time(of_topic)])]
+
+    def _notes_on_few(self):
+        """A line, in a list, on units that are few for the terms; none where they are not."""
+        varying = self.terms != INTERCEPT
+        return note_on_few_terms(self.freedom[varying], self.n_units, "term")
 
     def _has_draws(self):
         """Whether word vectors were drawn."""
@@ -322,13 +332,13 @@ class TopicEffects(Table):
         notes = [
             f"({'; '.join([self._about(), *left_out, self._vectors()])})",
             *[f"({_BY_VI})"] * self.variational,
+            *[f"({_KNOWN})"] * self.known_topics,
             note_on_time(in_time_of(self), "units", "effects", ", by topic"),
             *note_on_names(self.terms),
             *self._note_on_freedom(),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
-        varying = self.terms != INTERCEPT
-        notes += note_on_few_terms(self.freedom[varying], self.n_units, "term")
+        notes += self._notes_on_few()
         notes += self._note_on_constant()
         return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
 
@@ -503,6 +513,7 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, 
         unmixed=unmixed_topics(estimator.posterior_),
         rough=rough_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
+        known_topics=len(found) == 1,
         **facts,
     )._resting_on(
         f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",

@@ -93,11 +93,14 @@ def longer(posterior, index):
     """
     attrs, n_chains = posterior.attrs, posterior.n_chains
     shares = shares_of(posterior["counts"])[..., index]
-    least = min(np.fmin.reduce(sum(ess(chain[None]) for chain in shares)), shares[..., 0].size)
+    # of a share that stands still in each chain there are as many as chains
+    found = np.nan_to_num(sum(ess(chain[None]) for chain in shares), nan=float(n_chains))
+    least = min(found.min(), shares[..., 0].size)
     sweeps = attrs["draws_made"] * attrs["thin"]
     slowness = n_chains * sweeps / least
     of_all = shares_of(posterior["counts"])
     together = np.fmin.reduce(ess(of_all, n_runs=posterior.n_runs))
+    together = min(together, least) if np.isnan(together) else together
     more = _times_at_least(rhat(of_all, posterior.n_runs)[index])
     thin = _rounded_up(max(2 * _OF_HALF * slowness / attrs["draws_made"], more * attrs["thin"]))
     warmup = _rounded_up(max(_LEAVES * slowness, more * attrs["warmup"], 1))

@@ -52,7 +52,8 @@ def fold_in(documents, weights, alpha, start, first, last, max_iter, tol, work, 
         for i in range(size):
             length += counts[here + i]
         # of one token the start would be the token's own topics
-        others = 1.0 if length > 1.0 else 0.0
+        alone = size <= 1 and length <= 1.0
+        others = 0.0 if alone else 1.0
         for k in range(k_all):
             # the prior keeps levels above the rounding of differences
             level[k] = max(alpha[k], 1e-9)
@@ -68,7 +69,7 @@ def fold_in(documents, weights, alpha, start, first, last, max_iter, tol, work, 
                 x = scale * new[k]
                 shares[i, k] = x
                 level[k] += c * x
-        for _ in range(max_iter if length > 1.0 else 0):
+        for _ in range(0 if alone else max_iter):
             for k in range(k_all):
                 before[k] = level[k]
             for i in range(size):

@@ -331,13 +331,15 @@ def rhat_of_shares(posterior):
 def unmixed_topics(posterior):
     """Topics whose shares have not mixed, ndarray of int; none of draws that are no chains.
 
-    Those of large R-hat, and those that drift: all where the log density does.
+    Those of large R-hat, and those that drift: all where the log density does, or chains are in
+    different modes.
     """
     if posterior.attrs.get("solver") not in CHAINS:
         return np.zeros(0, int)
     moving = drifting(_drifts(posterior)[0])
     n = posterior["counts"].shape[2]
-    if moving[n:].any():
+    # of chains in different modes draws together are no posterior, however alike shares are
+    if moving[n:].any() or posterior.attrs.get("chain_similarity", 1.0) < SAME:
         return np.arange(n)
     return np.union1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
 

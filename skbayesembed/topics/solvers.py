@@ -45,7 +45,7 @@ def pose(estimator, training, seeds):
     if estimator.word_model == "dirichlet":
         problem = pose_dirichlet(estimator, documents, topic_prior(estimator), seeds["start"])
     else:
-        choice = choose(estimator, training, seeds["choice"])
+        choice = choose(estimator, replace(training, counts=counts), seeds["choice"])
         problem = pose_documents(estimator, documents, choice, seeds["start"])
     return replace(problem, vector_draws=training.vector_draws)
 

@@ -161,6 +161,8 @@ class TopicTable(Table):
         Split R-hat of the shares, in data frames; None if the draws do not come from chains.
     names : ndarray of str of shape (n_topics,) or None
         Names of the topics, if they were given (`GaussianLDA.name_topics`).
+    rough : dict of int to str
+        Topics whose intervals are rough, and why, as of `TopicEffects`.
 
     Examples
     --------
@@ -187,6 +189,7 @@ class TopicTable(Table):
     unmixed: np.ndarray | None = None
     rhat: np.ndarray | None = None
     names: np.ndarray | None = None
+    rough: dict[int, str] = field(default_factory=dict)
 
     def _series(self):
         more = {} if self.rhat is None else {"rhat": self.rhat}
@@ -358,6 +361,7 @@ def topic_table(estimator, n, prob):
         unmixed_topics(estimator.posterior_),
         rhat_of_shares(estimator.posterior_),
         given_names(estimator.posterior_, "topic"),
+        rough_topics(estimator.posterior_),
     )._resting_on(source_of(estimator), notes_on_rough(estimator.posterior_))
 
 

@@ -493,7 +493,10 @@ def test_bins_that_go_on():
     first = Periods.learn([1850, 1900], bins=bins)
     for times in ([1860], [1850.5]):
         assert first.rebinned(times, bins, 2).labels == ["1800-1849", "1850-1900"]
-    later = first.rebinned([1910], [*bins, 1950], 2)
+    # what was learned of 1900 would be in another period
+    with pytest.raises(ValueError, match="bins must end at 1900"):
+        first.rebinned([1910], [*bins, 1950], 2)
+    later = Periods.learn([1850, 1899], bins=bins).rebinned([1910], [*bins, 1950], 2)
     assert later.labels == ["1800-1849", "1850-1899", "1900-1949"]
     for other in ([1800, 1860, 1900], [1750, 1800, 1850, 1900]):
         with pytest.raises(ValueError, match="bins must begin with the 1 periods that are learned"):

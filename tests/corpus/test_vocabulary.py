@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from skbayesembed import BayesianSGNS, Vocabulary, build_vocabulary
+from skbayesembed import BayesianSGNS, Vocabulary, build_vocabulary, count_pairs
 from skbayesembed.corpus.text import build_corpus, restrict
-from skbayesembed.corpus.vocabulary import _READING
+from skbayesembed.corpus.vocabulary import READING
 
 pd = pytest.importorskip("pandas")
 
@@ -113,7 +113,7 @@ def test_parts_must_be_built_alike(name, value):
 
 def test_defaults_are_those_of_the_estimator():
     parameters, vocabulary = BayesianSGNS().get_params(), Vocabulary({})
-    for name in ("min_count", "max_features", *_READING):
+    for name in ("min_count", "max_features", *READING):
         assert getattr(vocabulary, name) == parameters[name]
 
 
@@ -148,3 +148,37 @@ def test_options_that_are_not_allowed(options):
 def test_tokens_must_be_strings():
     with pytest.raises(TypeError, match="tokens must be str"):
         build_vocabulary(["a b"], analyzer=lambda text: [1, 2])
+
+
+class OnceOnly:
+    """As a bar of progress around a file: a length, no places, and one reading."""
+
+    def __init__(self, texts):
+        self._texts, self._n = iter(texts), len(texts)
+
+    def __len__(self):
+        return self._n
+
+    def __iter__(self):
+        return self._texts
+
+
+def test_what_can_be_read_once_is_read_once():
+    found = build_vocabulary(OnceOnly(TEXTS), min_count=1)
+    assert found.counts == build_vocabulary(TEXTS, min_count=1).counts and found.n_tokens
+    shard = count_pairs(OnceOnly(TEXTS), found)
+    assert shard.n_documents == len(TEXTS) and shard.positive.sum() > 0
+    same = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    np.testing.assert_array_equal(same.fit(OnceOnly(TEXTS)).rho_, same.fit(TEXTS).rho_)
+
+
+@pytest.mark.parametrize("empty", [[], (), iter([]), np.array([], dtype=object)])
+def test_parts_may_be_empty(empty):
+    assert build_vocabulary(empty).n_tokens == 0
+
+
+def test_numbers_of_numpy_are_saved(tmp_path):
+    grid = {"min_count": np.int64(1), "max_features": np.int64(7), "lowercase": np.True_}
+    found = build_vocabulary(TEXTS, **grid)
+    found.save(tmp_path / "words.npz")
+    assert Vocabulary.load(tmp_path / "words.npz").words.tolist() == found.words.tolist()

@@ -608,3 +608,29 @@ def test_documents_without_a_known_word(mode):
     with pytest.warns(UserWarning, match="X: 1 of 2 documents has no known word"):
         found = mode.document_similarity([["zebra"], TEXTS[0]], times=[1900, 1900], words=["w00"])
     assert np.isnan(found.mean).ravel().tolist() == [True, False]
+
+
+def test_documents_and_words_without_text_in_the_period():
+    """What is said of a word where it has none is the prior's, and no verdict rests on it."""
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 20
+    texts = [f"{text} elk owl" if i < 30 else text for i, text in enumerate(texts)]
+    model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    model.fit(texts, times=[1900] * 30 + [1901] * 30)
+    asked = {"words": ["elk", "cat"], "times": [1901, 1901]}
+    found = model.document_similarity(["the cat sat", "a dog"], **asked)
+    assert found.few_pairs.tolist() == [[True, False]] * 2
+    assert np.isnan(found.n_units[:, 0]).all() and not np.isnan(found.n_units[:, 1]).any()
+    assert "too little text: of 'elk' in 1901" in repr(found)
+    one, other = (
+        model.document_similarity(["the cat sat"], words=[word], times=[1901])
+        for word in ("elk", "cat")
+    )
+    assert model.contrast(one, other).verdict.tolist() == [["no data"]]
+    # a single answer of whatever shape may be held against several
+    several = model.similarity("cat", "dog")
+    assert model.contrast(other, several).mean.shape == (2,)
+    assert model.contrast(one, several).verdict.tolist() == ["no data"] * 2
+    tests = {"a": (["elk", "owl"], ["cat", "dog"], ["sat"], ["on"])}
+    assert "1.000" not in repr(model.weats(tests, period=1901))
+    with pytest.raises(ValueError, match="features must be one of"):
+        model.set_params(features="mean-std").transform(texts[:2], times=[1901] * 2)

@@ -289,3 +289,15 @@ def test_bins_of_learned_periods_stay():
     assert (model.observed_.sum(axis=1) > 0).tolist() == [True, False, True]
     with pytest.raises(ValueError, match="n_periods"):
         model.set_params(bins=None, n_periods=3).partial_fit(texts, times=[1930] * 30)
+
+
+def test_bins_may_be_fewer_behind_those_learned():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    options = {"min_count": 1, "draws": 10, "random_state": 0}
+    model = DynamicSGNS(2, bins=[1800, 1850, 1900, 1950], **options)
+    model.partial_fit(texts, times=[1810] * 30)
+    model.set_params(bins=[1800, 1850, 1900]).partial_fit(texts, times=[1860] * 30)
+    other = DynamicSGNS(2, bins=[1800, 1850, 1900], **options)
+    other.partial_fit(texts, times=[1810] * 30).partial_fit(texts, times=[1860] * 30)
+    np.testing.assert_array_equal(model.rho_, other.rho_)
+    np.testing.assert_array_equal(model.observed_, other.observed_)

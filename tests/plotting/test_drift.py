@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skbayesembed import DynamicSGNS
 from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
 
 
@@ -109,3 +110,25 @@ def test_a_contrast_over_the_periods(dynamic):
         DriftDisplay.from_answers({"a": found, "b": first})
     with pytest.raises(ValueError, match="must be a single"):
         SimilarityDisplay.from_answers({"a": found})
+
+
+def test_periods_in_any_order_are_drawn_in_that_of_time():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 15
+    model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    model.fit(texts, times=np.arange(45) // 15 + 1900)
+    display = DriftDisplay.from_estimator(model, "cat", "dog", periods=[1902, 1900, 1901])
+    line = display.lines_[0]
+    assert line.get_xdata().tolist() == [1900, 1901, 1902]
+    expected = model.similarity("cat", "dog", periods=[1900, 1901, 1902]).mean
+    np.testing.assert_array_equal(line.get_ydata(), expected)
+
+
+def test_a_few_weeks_have_years_on_their_axis():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 20
+    days = np.datetime64("2020-01-01") + np.arange(60) * 2
+    model = DynamicSGNS(2, n_periods=4, solver="map", min_count=1, random_state=0)
+    display = DriftDisplay.from_estimator(model.fit(texts, times=days), "cat", "dog")
+    display.figure_.draw_without_rendering()
+    shown = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert all(text.startswith("20") for text in shown if text)
+    assert not display.ax_.xaxis.get_offset_text().get_text()

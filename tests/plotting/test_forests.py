@@ -551,3 +551,15 @@ def test_settings_that_are_doubtful_are_drawn_so():
     alike = replace(table, sources=["unmixed"] * 3, _of_others=None)._resting_on("unmixed")
     display = plotting.ForestDisplay.from_result(alike)
     assert "chains have not mixed" in display.ax_.get_xlabel() and display.note_ == ""
+
+
+def test_a_figure_is_drawn_again_on_the_same_axes():
+    """As in a notebook that is run again: ticks that were set give way."""
+    figure, axes = plt.subplots(figsize=(1.2, 2))
+    ends = np.array([[0.1, 0.2], [0.15, 0.4]])
+    for _ in range(2):
+        marks.forest(axes, ["a", "b"], ends.mean(axis=1), ends)
+        figure.draw_without_rendering()
+        axes.set_xticks([0.1, 0.4])
+    assert len(axes.lines) == 2
+    plt.close(figure)

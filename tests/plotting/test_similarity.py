@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from skbayesembed import BayesianSGNS, DynamicSGNS
 from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
 from skbayesembed.posterior.results import About, Result
 from skbayesembed.posterior.sentences import together
@@ -147,3 +148,24 @@ def test_one_label_tells_of_all_intervals(by_units, point):
     assert display.ax_.get_xlabel() == "cosine\n90 % interval"
     drawn = [s for s in display.intervals_.get_segments() if np.isfinite(s).all() and len(s)]
     assert len(drawn) == 1 and np.allclose(drawn[0][:, 0], first.interval)
+
+
+def test_axes_that_are_cut_alike_have_a_row_each():
+    """Their labels are cut, and the answers are two."""
+    texts = ["the cat sat on the mat", "a dog and an elk ate", "an owl sat on the rug"] * 10
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    model.fit(texts)
+    axes = [model.axis(["cat", "dog", "elk", last], ["the"]) for last in ("mat", "owl")]
+    display = SimilarityDisplay.from_estimator(model, [("rug", axis) for axis in axes])
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert len(labels) == len(set(labels)) == 2
+    means = [model.similarity("rug", axis).mean for axis in axes]
+    assert [answer.mean for answer in display.answers.values()] == means
+
+
+def test_the_period_is_named():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    model.fit(texts, times=[1900] * 15 + [1901] * 15)
+    display = SimilarityDisplay.from_estimator(model, [("cat", "dog")], period=1901)
+    assert "cosine in 1901" in display.ax_.get_xlabel()

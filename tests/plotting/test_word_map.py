@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skbayesembed import DynamicSGNS
 from skbayesembed.metrics.words import unit_vectors
 from skbayesembed.plotting import WordMapDisplay
 from skbayesembed.sgns.word_map import Coordinates, word_map
@@ -109,3 +110,21 @@ def test_bad_arguments_are_refused(by_units, dynamic):
         WordMapDisplay.from_estimator(dynamic, WORDS)
     with pytest.raises(ValueError, match="period must be None"):
         WordMapDisplay.from_estimator(by_units, WORDS, period=1900)
+
+
+def test_words_without_text_in_the_period_are_hollow():
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 20
+    texts = [f"{text} elk owl" if i < 30 else text for i, text in enumerate(texts)]
+    model = DynamicSGNS(3, solver="map", min_count=1, random_state=0)
+    model.fit(texts, times=[1900] * 30 + [1901] * 30)
+    words = ["cat", "dog", "elk", "mat"]
+    display = WordMapDisplay.from_estimator(model, words, period=1901)
+    assert display.result.few.tolist() == [False, False, True, False]
+    assert len(display.ellipses_) == 3
+    faces = display.points_.get_facecolors()
+    assert np.all(faces[2, :3] == 1) and not np.all(faces[[0, 1, 3], :3] == 1, axis=1).any()
+    assert "1901" in display.ax_.get_xlabel() and "hollow" in display.ax_.get_xlabel()
+    assert "map of 4 words, 1901" in repr(display.result)
+    assert "a word behind the rows of elk" in repr(display.result)
+    before = WordMapDisplay.from_estimator(model, words, period=1900)
+    assert not before.result.few.any() and len(before.ellipses_) == 4

@@ -630,3 +630,23 @@ def test_labels_of_another_kind_are_refused(given, other):
     assert sorted(inputs.work_indices(model, np.asarray(given), 2).tolist()) == [0, 1]
     with pytest.raises(ValueError, match="units must be labels like those of fit"):
         inputs.work_indices(model, other, 2)
+
+
+def test_no_verdict_over_genres_that_are_others_at_the_two_ends():
+    """Each has its weight in every period, and is extrapolated where it has no snippets."""
+    rng = np.random.default_rng(0)
+    cells = [(0, "A", 12), (1, "A", 12), (1, "B", 60), (2, "B", 60)]
+    times = np.concatenate([[t] * n for t, _, n in cells])
+    genres = np.concatenate([[g] * n for _, g, n in cells])
+    shares = np.array([[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4]])
+    counts = rng.multinomial(8, shares[(rng.random(times.size) < 0.5).astype(int)])
+    model = DiSCSenseModel(2, solver="vi", n_starts=2, random_state=0)
+    model.fit(counts, times=times, genres=genres)
+    found = model.prevalence_change(0, 0, 2)
+    assert found.snippets == (12, 60) and found.verdict == "no data"
+    assert "too few data of some genres" in found.sentence
+    assert "in 2 cells of genre and period, 2 A and" in repr(found) or "0 B" in repr(found)
+    assert model.prevalence_change(0, 1, 2).verdict != "no data"
+    assert "2 A" in repr(model.prevalence_change(0, 1, 2))
+    assert "0 B" in repr(model.emergence(0, 0.5))
+    assert model.prevalence_change(0, 1, 2, genre="B").verdict != "no data"

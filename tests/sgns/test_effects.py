@@ -153,7 +153,7 @@ def test_planted_effects(model):
     assert clause not in table.sentences["side", "side"]
     rows = table.to_frame()
     assert rows.columns.tolist() == (
-        ["word", "term", "axis", "from", "to", "mean", "sd", "low", "high", "p_value"]
+        ["word", "term", "axis", "from", "to", "mean", "sd", "low", "high", "df", "p_value"]
     )
     assert rows.iloc[1][["word", "from", "to"]].tolist() == (
         ["word", "w00, w01, w02", "w08, w09, w10"]
@@ -241,7 +241,7 @@ def test_permutations_keep_to_units(model):
 def test_permutation_and_signs_by_hand():
     """Permuted lengths are those of regressions on permuted covariates."""
     rng = np.random.default_rng(0)
-    index = np.repeat(np.arange(9), rng.integers(1, 5, 9))
+    index = np.repeat(np.arange(9), 3)
     x, y = rng.normal(size=9)[index], rng.normal(size=(index.size, 3))
     y += 0.4 * x[:, None]
     matrix = np.column_stack([np.ones(index.size), x])
@@ -266,6 +266,34 @@ def test_permutation_and_signs_by_hand():
     ]
     # uniform p-values: 40 have a mean of .5 within .046
     assert abs(np.mean(nothing) - 0.5) < 0.2
+
+
+@pytest.mark.parametrize("sizes", [(3, 30), (30, 3)])
+def test_units_of_other_sizes_are_not_dealt_each_others_covariates(sizes):
+    """Of nothing but noise a tenth of the tests are below a tenth: 40 have at most 10 (P = .002).
+
+    Where three units of few occurrences are held against 40 of many, all were.
+    """
+    rng = np.random.default_rng(4)
+    x = np.repeat([1.0, 0.0], [3, 40])
+    index = np.repeat(np.arange(43), np.where(x == 1, *sizes))
+    matrix = np.column_stack([np.ones(index.size), x[index]])
+    found = [
+        permutation_test(matrix, 1, rng.normal(size=(index.size, 5)), index, 99, rng)
+        for _ in range(40)
+    ]
+    assert np.sum(np.array(found) <= 0.1) <= 10
+
+
+def test_few_degrees_of_freedom_are_told_of(model):
+    """However many units there are in all."""
+    few = np.zeros(150)
+    few[:2] = 1
+    with pytest.warns(UserWarning, match="degrees of freedom .column df.*do not rely"):
+        table = model.effects(TEXTS, {"few": few}, word="word")
+    assert table.freedom.shape == (1, 1) and table.freedom[0, 0] < 4
+    assert "(fewer than 4 df" in repr(table) and "  df" in repr(table)
+    assert "fewer than 4 df" in table.sentences["length", "few"]
 
 
 def test_refused(model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -348,3 +349,49 @@ def test_streams_of_shards_that_are_refused():
         stream.partial_fit(other)
     with pytest.raises(ValueError, match="the same 2 words in two"):
         ways[0] + ways[1]
+
+
+def test_pairs_that_are_looked_at_are_a_copy():
+    shard = count_pairs(TEXTS, VOCABULARY)
+    before, total = shard.positive.toarray(), repr(shard)
+    pairs = shard.positive
+    pairs.data[pairs.data < 1.5] = 0
+    pairs.eliminate_zeros()
+    again = count_pairs(TEXTS, VOCABULARY)
+    np.testing.assert_array_equal((shard + again).positive.toarray(), 2 * before)
+    assert repr(shard) == total
+
+
+def test_units_that_are_large_numbers(tmp_path):
+    """Hashes of names, which floating point does not tell apart."""
+    labels = np.array([1, 2**62 + 5, 2**62 + 9], dtype=np.uint64)
+    shard = count_pairs(TEXTS[:3], VOCABULARY, units=labels)
+    empty = count_pairs([], VOCABULARY, units=[])
+    shard.save(tmp_path / "shard")
+    for one in (shard, shard + empty, empty + shard, PairShard.load(tmp_path / "shard")):
+        assert one.units.tolist() == labels.tolist() and one.units.dtype == np.int64
+    two = count_pairs(TEXTS[:1], VOCABULARY, units=[3]) + shard
+    assert two.units.tolist() == [1, 3, 2**62 + 5, 2**62 + 9]
+    assert two.tokens.sum() == shard.tokens.sum() + count_pairs(TEXTS[:1], VOCABULARY).tokens.sum()
+    with pytest.raises(ValueError, match=r"labels below 2\*\*63, got 9223372036854775813"):
+        count_pairs(TEXTS[:1], VOCABULARY, units=np.array([2**63 + 5], dtype=np.uint64))
+
+
+@pytest.mark.parametrize("units", [{0: "a", 1: "b"}, {"a", "b"}, b"ab"])
+def test_labels_are_in_an_order(units):
+    with pytest.raises(ValueError, match="units must have a label for each document"):
+        count_pairs(TEXTS[:2], VOCABULARY, units=units)
+
+
+def test_text_that_would_be_read_otherwise_is_told_of(tmp_path):
+    texts = ["the Cat sat on the Mat", "the Dog sat on the Rug"] * 10
+    vocabulary = build_vocabulary(texts, min_count=1, lowercase=False)
+    shard = count_pairs(texts[:10], vocabulary) + count_pairs(texts[10:], vocabulary)
+    shard.save(tmp_path / "shard")
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    with pytest.warns(UserWarning, match="counted with lowercase=False, and new text would be"):
+        model.fit(PairShard.load(tmp_path / "shard"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(lowercase=False).fit(shard)
+    assert np.any(model.transform(["Cat Dog"]))

@@ -67,7 +67,8 @@ def test_few_units_are_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = BayesianSGNS(2, **OPTIONS).fit(TEXTS, units=np.arange(12) // 2)
-    table = model.effects(TEXTS, {"x": np.arange(12.0)}, units=np.arange(12) // 2, word="w00")
+    with pytest.warns(UserWarning, match="from 6 units are few for 1 term"):
+        table = model.effects(TEXTS, {"x": np.arange(12.0)}, units=np.arange(12) // 2, word="w00")
     assert "fewer than 3" not in repr(model.similarity("w00", "w01")) + repr(table)
 
 

@@ -259,3 +259,19 @@ def test_refused(model, data):
     ):
         with pytest.raises(ValueError, match=message):
             model.effects(counts, *arguments, **options)
+
+
+def test_topics_that_are_known_are_told_of():
+    """One draw of them leaves their uncertainty out."""
+    made = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+    model = GaussianLDA(2, embedding=made.vectors, solver="map", random_state=0).fit(made.counts)
+    table = model.effects(made.counts, {"year": np.arange(40.0)})
+    assert table.known_topics and not table.sd_topics.any()
+    assert "(topics are taken as known: intervals leave out their uncertainty)" in repr(table)
+    assert "opics are taken as known" in table.sentences[0, "year"]
+    drawn = model.set_params(solver="vi").fit(made.counts)
+    assert not drawn.effects(made.counts, {"year": np.arange(40.0)}).known_topics
+    # few units are told of in what is copied, as in the table
+    with pytest.warns(UserWarning, match="do not rely on"):
+        table = drawn.effects(made.counts, {"side": np.arange(40) // 20}, units=np.arange(40) // 10)
+    assert "do not rely on intervals and p-values" in table.sentences[0, "side"]

@@ -145,3 +145,15 @@ def test_what_chains_have_in_common_is_said():
     # 1 % apart, and the means of slow draws of 0.2 % each
     assert float(found[1]) == pytest.approx(1.0, abs=0.8)
     assert "The shares of these topics, and effects on them, have no intervals" in said
+
+
+def test_topics_that_stand_still_in_each_chain_are_told_of():
+    """Their share has no effective draws of its own; what there is of advice is given."""
+    rng = np.random.default_rng(0)
+    counts = np.full((4, 100, 3, 2), 500.0)
+    counts[..., 1, :] += rng.integers(0, 9, (4, 100, 2))
+    counts[0, :, 0] += 3
+    attrs = {"solver": "gibbs", "thin": 1, "warmup": 50, "draws_made": 100}
+    posterior = Posterior({"counts": counts, "alpha": np.ones((4, 100, 3))}, attrs=attrs)
+    said = mixing.longer(posterior, np.array([0]))
+    assert "take at least thin=" in said and "nan" not in said

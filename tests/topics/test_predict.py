@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 from scipy.special import gammaln
 
-from skbayesembed import Posterior
+from skbayesembed import GaussianLDA, Posterior
+from skbayesembed.datasets import make_topics
 from skbayesembed.topics import predict
 from skbayesembed.topics.inputs import Reading
 from skbayesembed.topics.predict import FoldIn, TopicDraws, completion, dirichlet_moments
@@ -257,3 +258,17 @@ def test_completion(posterior):
     dense = second.toarray()
     np.testing.assert_allclose(found, np.sum(dense * np.log(p)) / dense.sum())
     assert np.isnan(completion(fold, sparse.csr_array((9, 6)), tables.__getitem__))
+
+
+def test_documents_are_read_alike_whatever_their_length_is_to_the_last_bit():
+    """Rows of proportions add up to one but for rounding, of words that belong together."""
+    made = make_topics(n_documents=40, n_words=60, n_topics=3, n_dims=3, random_state=0)
+    model = GaussianLDA(3, embedding=made.vectors, solver="vi", random_state=0).fit(made.counts)
+    model.set_params(doc_topic_prior=0.02)
+    rows = made.counts.toarray() / made.counts.sum(axis=1).reshape(-1, 1)
+    below, above = (model.transform(rows * (1 + sign * 1e-9)) for sign in (-1, 1))
+    np.testing.assert_allclose(below, above, atol=1e-6)
+    # of one token it is the token's own topics
+    one = np.zeros((1, 60))
+    one[0, 5] = 1
+    np.testing.assert_allclose(model.transform(one), model.transform(one * (1 - 1e-12)), atol=1e-9)

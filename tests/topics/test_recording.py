@@ -337,3 +337,13 @@ def test_draws_of_an_approximation_keep_their_labels():
     order = recording.sort_topics({"counts": counts, "mean": mean})
     np.testing.assert_array_equal(order, [1, 0])
     np.testing.assert_array_equal(mean[..., 0], np.broadcast_to([1.0, 0.0], (1, 30, 2)))
+
+
+def test_chains_in_different_modes_have_no_intervals():
+    """However alike the shares of topics are that are others in each."""
+    counts = np.random.default_rng(0).integers(400, 600, (2, 50, 2, 4)).astype(float)
+    attrs = {"solver": "gibbs", "chain_similarity": 0.5}
+    posterior = Posterior({"counts": counts, "alpha": np.ones((2, 50, 2))}, attrs=attrs)
+    assert recording.unmixed_topics(posterior).tolist() == [0, 1]
+    posterior.attrs["chain_similarity"] = 0.95
+    assert recording.unmixed_topics(posterior).size == 0

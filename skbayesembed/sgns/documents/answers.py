@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
@@ -23,6 +24,8 @@ _ANSWERS = 512
 _STILL = 1e-12
 # Slopes of a scale that make less than the draws' standard deviation over this are of its end.
 _FLAT = 2.0
+# Nodes of integrals over normal numbers.
+_NODES = 21
 # Numbers in a block of features along all deviations.
 _FEATURES = 2**22
 
@@ -49,8 +52,9 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     -------
     Bunch
         ``mean``; ``sd`` with its parts ``sd_sampling`` and ``sd_prior``; ``interval``; ``draws``,
-        joint with those of all other answers; ``n_units``, the fewest effective units of the words
-        in an answer.
+        joint with those of all other answers; ``freedom``, degrees of freedom of both, and
+        ``sd_normal``, what draws without the allowance of Student's t would have; ``n_units``, the
+        fewest effective units of the words in an answer.
     """
     spread = spread_of(deviations, change)
     reach = spread.total * stdtrit(spread.freedom, 0.5 + 0.5 * prob)
@@ -65,9 +69,20 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
         draws=draws,
         sd_sampling=slope * spread.sampling,
         sd_prior=slope * spread.prior,
+        freedom=spread.freedom,
+        sd_normal=_sd_of_normal(scale, centre, spread.total),
         n_units=change.fewest,
         **more,
     )
+
+
+def _sd_of_normal(scale, centre, total):
+    """Standard deviation, on their own scale, of answers that are normal on another."""
+    nodes, weights = hermegauss(_NODES)
+    values = scale.backward(centre + total * nodes.reshape(-1, *[1] * np.ndim(total)))
+    weights = weights / weights.sum()
+    mean = np.tensordot(weights, values, axes=1)
+    return np.sqrt(np.maximum(np.tensordot(weights, (values - mean) ** 2, axes=1), 0.0))
 
 
 def _wide_enough(slope, total, draws):

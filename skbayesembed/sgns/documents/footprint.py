@@ -124,10 +124,13 @@ def n_places(source: Any, index: np.ndarray) -> int:
         if hasattr(source, "ids")
         else (source.matrix.indices, source.matrix.indptr)
     )
-    keys = np.repeat(index.astype(np.int64), np.diff(ends)) * source.n_words + words
-    keys[words < 0] = -1
-    parts = (keys[ends[first] : ends[stop]] for first, stop in runs_of_documents(source))
-    return sum(np.unique(part[part >= 0]).size for part in parts)
+    n = 0
+    for first, stop in runs_of_documents(source):
+        some = words[ends[first] : ends[stop]]
+        keys = np.repeat(index[first:stop].astype(np.int64), np.diff(ends[first : stop + 1]))
+        keys = keys * source.n_words + some
+        n += np.unique(keys[some >= 0]).size
+    return n
 
 
 def bytes_needed(n_words: int, k: int, n_units: int, n_entries: int, has_tables: bool) -> float:

@@ -274,7 +274,8 @@ class _SparsePlan:
     def __init__(self, pairs, side, start, stop, movable):
         table = pairs.indptr[side], pairs.indices[side], pairs.n[side], pairs.kappa[side]
         self.indptr, self.indices, n, self.kappa = table_rows(table, start, stop)
-        self.draws, self.movable = PolyaGammaDraws(n), movable
+        # pairs of fewer observations tell nothing
+        self.draws, self.movable = PolyaGammaDraws(np.maximum(n, _UNSEEN)), movable
 
     def update(self, x, y, outer, prior, pull, rng):
         logit = np.empty(self.indices.size)

@@ -321,8 +321,9 @@ def contrast(estimator, a, b, low, high, prob):
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
-    blank(found, np.broadcast_to(np.isnan(a.mean) | np.isnan(b.mean), shape))
-    few = few_pairs(a) | few_pairs(b)
+    blank(found, _of_both_shapes(np.isnan(a.mean), np.isnan(b.mean), shape))
+    few = few_pairs(a), few_pairs(b)
+    few = _of_both_shapes(*few, shape) if np.any(few[0]) or np.any(few[1]) else False
     of_periods = [x for x in (a, b) if "times" in x and np.shape(x.mean) == shape]
     if of_periods and of_periods[0].axes == axes:
         found.times = of_periods[0].times
@@ -331,6 +332,12 @@ def contrast(estimator, a, b, low, high, prob):
         found.n_units = np.where(few, np.nan, found.n_units)[()]
     signed = any(isinstance(one, Differences | Effects) for one in (first, second))
     return sum_up(found, *asked.values(), few, ends, signed)
+
+
+def _of_both_shapes(first, second, shape):
+    """Where one of two holds, of the shape of both; that of a single answer holds for all."""
+    first, second = (np.ravel(x)[0] if np.size(x) == 1 else x for x in (first, second))
+    return np.broadcast_to(np.logical_or(first, second), shape)
 
 
 def _both_labels(axes, first, second):
