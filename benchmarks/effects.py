@@ -27,7 +27,8 @@ in 150 documents, and is regressed on the share of that topic: true; posterior m
 shares, one less the variance of draws of a document over that of all draws.
 
 A word's meaning, `BayesianSGNS.effects`. Contexts of a word come from mixtures of four topics; a
-covariate of speakers moves the mean shares of the first two by .15. Vectors and the matrix from
+covariate of speakers moves the mean shares of the first two by .15; and where it moves nothing, but
+goes with how often speakers use the word. Vectors and the matrix from
 contexts to vectors are those of a corpus of its own, and the truth follows from them.
 
 The same in time: shares of speakers, and a covariate between 0 and 1, are as alike from speaker to
@@ -298,13 +299,16 @@ def embeddings():
     return BayesianSGNS(8, **options).fit(texts), texts
 
 
-def speeches(rng, n_units, n_each=4):
-    """Documents with a word in the middle, covariate and speakers."""
+def speeches(rng, n_units, n_each=(4, 4), effect=EFFECT):
+    """Documents with a word in the middle, covariate and speakers.
+
+    Speakers have ``n_each`` documents where the covariate is 0 and 1.
+    """
     x = rng.permutation(np.arange(n_units) % 2).astype(float)
     texts, units = [], []
     for unit in range(n_units):
-        own = rng.dirichlet(8 * (0.25 + x[unit] * EFFECT))
-        for _ in range(n_each):
+        own = rng.dirichlet(8 * (0.25 + x[unit] * effect))
+        for _ in range(n_each[int(x[unit])]):
             shares = rng.dirichlet(6 * own + 1e-3)
             for _ in range(max(1, rng.poisson(1.5))):
                 text = contexts(rng, shares, 10)
@@ -355,6 +359,15 @@ def meaning(options):
                 f"{mean[:, j].std():.2f}, {sd[:, j].mean():.2f}  {held[:, j].mean():.3f}  "
                 f"{wrong[:, j].mean():.3f}"
             )
+    print("40 speakers, those of one group with a tenth of the documents; no effect: p < .05")
+    for n_each in ((10, 1), (1, 10)):
+        found = []
+        for i in range(options.data_sets):
+            rng = np.random.default_rng(options.seed + i)
+            data = speeches(rng, 40, n_each, np.zeros(4))
+            found.append(model.effects(*data, n_permutations=199, **asked).p_value[0] < 0.05)
+        shares = ", ".join(f"{share:.3f}" for share in np.mean(found, axis=0))
+        print(f"{n_each}: {shares}")
 
 
 # How alike shares are to those of the speaker before, and what the covariate is.

@@ -350,7 +350,7 @@ class MeaningMixin:
         Returns
         -------
         MeaningEffects
-            A table. For each covariate, the length of its coefficient, with a permutation test, and
+            A table. For each covariate, the length of its coefficient, with a randomization test, and
             its projections on the axes; ``coefficients`` (n_terms, n_components). The interval of a
             length is cut off at zero, and its p-value is of another test, so that p may be small
             where the interval begins at zero.
@@ -383,7 +383,7 @@ class MeaningMixin:
         (Hemerik, Goeman & Finos 2020).
 
         Without ``times``, units are treated as independent. If units that follow each other in time
-        are alike, and a covariate changes slowly, intervals are then too narrow, and permutation
+        are alike, and a covariate changes slowly, intervals are then too narrow, and randomization
         tests reject too often: of random walks over 40 units in half of all cases, at the level of
         a tenth (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
         generalized least squares, averaged over the probable correlations of residuals in time as
@@ -391,7 +391,7 @@ class MeaningMixin:
         whitened residuals would reject too often, since errors in the correlations are much the
         same in all directions; the test of a length is therefore an F test with the degrees of
         freedom of one direction (Box 1954). Where units are independent, it finds fewer effects
-        than the permutation test.
+        than the randomization test.
 
         References
         ----------

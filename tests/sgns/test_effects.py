@@ -180,7 +180,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert both == ("word", str(model.words_[1]))
     assert f"vector of 'word' and {both[1]!r} together, 90" in table._title()
     assert "(ends: from 'w01', below 0, to 'w08', 'w09', 'w10', and 5 more, above 0)" in repr(table)
-    assert "p is of a permutation test; the interval is cut off at 0, and may begin" in repr(table)
+    assert "p is of a randomization test; the interval is cut off at 0, and may begin" in repr(table)
     assert "(x0: a covariate without a name; give it one with a dict: " in repr(table)
     assert "without a name" not in repr(model.effects(texts, {"x": x}, word="word"))
     assert "cut off" not in table.sentences["length", "x0"]
@@ -200,7 +200,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert said.startswith(f"{whether}where 'x0' is 1 rather than 0; the estimated difference is")
     assert "cut off" not in said and unsure.undecided.all() and not below.undecided.any()
     against = replace(table, p_value=np.full((1, 2), 0.12)).sentences["length", "x0"]
-    assert "; p is of a permutation test, which decides; doc" in against
+    assert "; p is of a randomization test, which decides; doc" in against
     probable = replace(table, p_value=np.full((1, 2), 0.07)).sentences["length", "x0"]
     assert " together probably differs by a vector of length " in probable
     # a covariate that one document has is told without an interval
