@@ -311,7 +311,7 @@ class Periods:
         periods.index(times)
         return periods
 
-    def rebinned(self, times: Times, bins: Times, n_kept: int) -> Self:
+    def rebinned(self, times: Times, bins: Times, n_kept: int, at_end: bool = False) -> Self:
         """Return bins that go on these, of which the first ones are the same.
 
         Parameters
@@ -322,6 +322,8 @@ class Periods:
             As of `learn`.
         n_kept : int
             How many of these bins are to be the first ones of the new ones.
+        at_end : bool, default=False
+            Whether a time is known to be equal to the end of the last of these.
 
         Returns
         -------
@@ -331,7 +333,8 @@ class Periods:
         Raises
         ------
         ValueError
-            If the first bins are others; and as of `learn`.
+            If the first bins are others, or a time that is known to be at the end would be in the
+            first of further ones; and as of `learn`.
 
         Examples
         --------
@@ -355,19 +358,13 @@ class Periods:
         periods.index(times)
         if np.array_equal(edges, known) and times.max() < edges[-1]:
             return self
-        end = known[-1]
-        if len(edges) > len(known) == n_kept + 1 and self._has_end():
+        if at_end and len(edges) > len(known) == n_kept + 1:
             raise ValueError(
-                f"bins must end at {self._said(end)}, the end of the last period that is learned: "
-                f"a time learned is equal to it, and would be in the next one. Begin with edges "
-                "that no time is equal to at the end."
+                f"bins must end at {self._said(known[-1])}, the end of the last period that is "
+                "learned: a time learned is equal to it, and would be in the next one. Begin with "
+                "edges that no time is equal to at the end."
             )
         return periods
-
-    def _has_end(self):
-        """Whether the name of the last bin says that a time learned is equal to its end."""
-        last, whole = str(self.labels[-1]), self.labels[0][0] != "["
-        return whole and bool(re.search(rf"(^|[- ]){re.escape(said(self.edges[-1]))}$", last))
 
     def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.

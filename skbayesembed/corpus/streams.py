@@ -15,7 +15,7 @@ from .text import analyzer_of
 _TOGETHER = 64
 
 
-def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
+def documents_of(texts: Any, settings: Any, kinds: list[str] | None = None) -> Iterator[list[str]]:
     """Yield the tokens of one document after the other; an iterator is read as far as is needed.
 
     Parameters
@@ -24,6 +24,8 @@ def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
         An open file is one document a line.
     settings : object
         With what `text.analyzer_of` reads.
+    kinds : list of str, optional
+        Gets the kind of the documents, once there is one.
 
     Raises
     ------
@@ -42,6 +44,8 @@ def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
         _check_kind(found, kind)
         if kind is None:
             kind, analyze = found, analyzer_of(settings, found)
+            if kinds is not None:
+                kinds.append(kind)
         yield from chunk if analyze is None else map(analyze, chunk)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..sgns.asking import AskingMixin
-from ..sgns.comparisons import Nearer, Projections, nearer, project
+from ..sgns.comparisons import Nearer, Projections, nearer, project, several
 from ..sgns.neighbours import Analogies
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
@@ -262,6 +262,7 @@ class DynamicAskingMixin(AskingMixin):
                     "times must be in one period where words are given, got "
                     f"{np.unique(periods).size} periods."
                 )
+            words = several(words, "words")
             other, labels = word_operands(self, words, int(periods[0]) * self.words_.size)
         elif other is not None:
             other, _ = _dated(self, other, other_times)

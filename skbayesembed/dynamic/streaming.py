@@ -50,6 +50,8 @@ class Stream:
 
     # a call is taken in whole or not at all
     n_taken = 0
+    # whether a time learned is the end of the last bin
+    _at_end = False
 
     def __init__(self, estimator):
         seeds = spine.seeds_of(estimator, ROOM)
@@ -69,7 +71,8 @@ class Stream:
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         numbers = inputs.check_line(times, n, kind)
         known = self.known.periods
-        periods = extended_periods(estimator, known, times, numbers, kind, self._n_learned)
+        learned = self._n_learned, self._at_end
+        periods = extended_periods(estimator, known, times, numbers, kind, *learned)
         index = periods.index(numbers)
         self._check_later(periods, index)
         count = {"pairs": self._given, "counts": self._matrix}.get(kind, self._corpus)
@@ -83,6 +86,7 @@ class Stream:
         extended = self._extended(words, columns, periods, counts, index)
         # all is well: the batch is taken in at once or not at all
         self._filtering, self._n_learned = filtering, int(index.max()) + 1
+        self._at_end = periods.edges is not None and bool(np.any(numbers == periods.edges[-1]))
         self.known = extended
 
     def fitted(self, estimator):
@@ -184,7 +188,7 @@ def _kind_of_stream(kind):
     return kinds.get(kind, "text or tokens")
 
 
-def extended_periods(estimator, known, times, numbers, kind, n_learned):
+def extended_periods(estimator, known, times, numbers, kind, n_learned, at_end):
     """`Periods` from the first known, or the first time, up to the last time.
 
     With ``bins`` they are what they are, the first ``n_learned`` as they were; otherwise more of
@@ -193,7 +197,7 @@ def extended_periods(estimator, known, times, numbers, kind, n_learned):
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
         return Periods.of_times(numbers if known is None else np.append(known.centres, numbers))
     if estimator.bins is not None and known is not None:
-        return known.rebinned(times, estimator.bins, n_learned)
+        return known.rebinned(times, estimator.bins, n_learned, at_end)
     if estimator.bins is not None:
         return Periods.learn(times, estimator.n_periods, estimator.bins)
     if known is None:

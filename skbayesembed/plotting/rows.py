@@ -198,7 +198,9 @@ def _topic_sizes(table):
 
 def _with_rough(rows, table, n):
     """Rows whose note names, of ``n`` topics, those with rough intervals."""
-    notes = [rows.note] * (rows.note is not None) + on_rough(table.rough, range(n), table.names)
+    notes = [rows.note] * (rows.note is not None) + on_rough(
+        getattr(table, "rough", {}), range(n), table.names
+    )
     return rows._replace(note="; ".join(notes) or None)
 
 

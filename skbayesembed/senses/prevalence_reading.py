@@ -256,8 +256,9 @@ class PrevalenceReadingMixin:
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
             ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
             when the result is about other units than these, so that it rests mostly on neighboring
-            periods; else ``"rose"`` if the whole interval is above zero, ``"fell"`` if it is below,
-            and ``"not decided"`` otherwise. ``sentence`` puts it in words, to be copied. Tables and
+            periods, or if this is so of genres with half the weight or more; else ``"rose"`` if the
+            whole interval is above zero, ``"fell"`` if it is below, and ``"not decided"``
+            otherwise. ``sentence`` puts it in words, to be copied. Tables and
             sentences say "probably rose" or "probably fell" if the probability of it is below 0.975
             (:ref:`how_sure`, step 6). If zero is within two Monte Carlo errors of the end that
             decides, the verdict depends on the draws, and ``sentence`` and a line below the table

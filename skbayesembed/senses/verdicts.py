@@ -123,11 +123,11 @@ def note_on_genres(estimator, at, units):
 
 
 def lent_in(estimator, at, genre, units):
-    """Share of the weight of genres with next to no data, in the one of some periods with most."""
+    """Share of the weight of genres with next to no data in one of some periods."""
     if genre is not None or estimator.posterior_["prevalence"].shape[2] == 1:
         return 0.0
     weights = estimator._cells.sum(axis=1)
-    return float(np.max(weights / weights.sum() @ few_by_genre(estimator, at, units)))
+    return float(weights / weights.sum() @ few_by_genre(estimator, at, units).any(axis=1))
 
 
 def rests_on(n_periods):
@@ -304,12 +304,12 @@ def sentence_on_change(found, sense, genre, periods):
         few = min(found.snippets) < FEWEST_SNIPPETS
         enough_units = min(found.get("units", (FEW_UNITS,))) >= FEW_UNITS
         lacking = "data" if few else units_called(found.units_name)
+        mostly = "from neighboring periods mostly"
         if not few and enough_units:
             # there are enough of all genres together
-            lacking = "data of some genres"
+            lacking, mostly = "data of some genres", "from neighboring periods and the prior"
         text = f"There are too few {lacking} to say whether {what} rose or fell from {start} to "
-        text += f"{end}: the model, from neighboring periods mostly, makes the change {change}, an "
-        text += "extrapolation"
+        text += f"{end}: the model, {mostly}, makes the change {change}, an extrapolation"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
     text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods)}"

@@ -350,7 +350,7 @@ class MeaningMixin:
         Returns
         -------
         MeaningEffects
-            A table. For each covariate, the length of its coefficient, with a randomization test, and
+            A table. For each covariate, the length of its coefficient, with a permutation test, and
             its projections on the axes; ``coefficients`` (n_terms, n_components). The interval of a
             length is cut off at zero, and its p-value is of another test, so that p may be small
             where the interval begins at zero.
@@ -378,12 +378,13 @@ class MeaningMixin:
         Standard errors are cluster-robust (CR2). Vectors and matrix are treated as known:
         intervals are about the documents of X. Even noise has a positive squared length, and what
         noise adds on average is subtracted. What other covariates do not explain of a covariate is
-        permuted over units, where it is the same in all occurrences of a unit and all units have as
-        many; elsewhere the signs of what units add to the coefficient are changed at random
+        permuted over units, where it is the same in all occurrences of a unit, and lengths are in
+        units of their standard errors, as units with few occurrences are noisier (DiCiccio & Romano
+        2017); elsewhere the signs of what units add to the coefficient are changed at random
         (Hemerik, Goeman & Finos 2020).
 
         Without ``times``, units are treated as independent. If units that follow each other in time
-        are alike, and a covariate changes slowly, intervals are then too narrow, and randomization
+        are alike, and a covariate changes slowly, intervals are then too narrow, and permutation
         tests reject too often: of random walks over 40 units in half of all cases, at the level of
         a tenth (``benchmarks/effects.py meaning-time``). With ``times``, coefficients are those of
         generalized least squares, averaged over the probable correlations of residuals in time as
@@ -391,12 +392,12 @@ class MeaningMixin:
         whitened residuals would reject too often, since errors in the correlations are much the
         same in all directions; the test of a length is therefore an F test with the degrees of
         freedom of one direction (Box 1954). Where units are independent, it finds fewer effects
-        than the randomization test.
+        than the permutation test.
 
         References
         ----------
-        Hemerik, Goeman & Finos (2020). Robust testing in generalized linear models by sign flipping
-        score contributions. Journal of the Royal Statistical Society B 82(3).
+        DiCiccio & Romano (2017). Robust Permutation Tests For Correlation And Regression
+        Coefficients. Journal of the American Statistical Association 112(519).
         Khodak, Saunshi, Liang, Ma, Stewart & Arora (2018). A La Carte Embedding. ACL.
         Rodriguez, Spirling & Stewart (2023). Embedding Regression: Models for Context-Specific
         Description and Inference. American Political Science Review 117(4).

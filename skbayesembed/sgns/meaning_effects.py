@@ -63,8 +63,8 @@ class MeaningEffects(Table):
     interval : ndarray of shape (n_terms, n_axes, 2)
         That of a length is cut off at zero.
     p_value : ndarray of shape (n_terms, n_axes)
-        For no effect: of a length by a randomization test, or with ``times`` by an F test; of a projection
-        by Student's t. The tests of a length are not made of its interval: p may be small where the
+        For no effect: of a length by a permutation test, or with ``times`` by an F test; of a
+        projection by Student's t. The tests of a length are not made of its interval: p may be small where the
         interval begins at zero. Where it is not below ``1 - prob``, sentences say that it is not
         decided whether the vector differs.
     n_occurrences, n_documents, n_units : int
@@ -206,7 +206,7 @@ class MeaningEffects(Table):
         return f"the vectors of two words are {distance} apart (root mean square)"
 
     def _test(self):
-        return "a randomization test" if self.autocorrelation is None else "an F test"
+        return "a permutation test" if self.autocorrelation is None else "an F test"
 
     def _of_another_test(self, j):
         """A clause, in a list, where the interval of a length and its p say different things."""

@@ -65,11 +65,13 @@ class PairShard:
     [[0.0, 2.0, 2.0], [2.0, 2.0, 0.0], [2.0, 0.0, 2.0]]
     """
 
+    # how text was read, by names of parameters; None where that is not known, as of old pickles
+    reading: dict[str, Any] | None = None
+
     def __init__(
         self, words, window, window_weights, units, n_documents, tokens, keys, multiples,
         reading=None,
     ):  # fmt: skip
-        # how text was read, by names of parameters; None where that is not known
         self.words, self.window, self.window_weights, self.reading = (
             words, window, window_weights, reading,
         )  # fmt: skip
@@ -193,7 +195,7 @@ class PairShard:
             sparse.csr_array(tokens),
             keys,
             multiples,
-            self.reading if self.reading == other.reading else None,
+            _common(self, other),
         )
 
     def __radd__(self, other: int) -> PairShard:
@@ -344,15 +346,17 @@ def count_pairs(
     """
     _check_options(vocabulary, window, window_weights)
     place = {word: i for i, word in enumerate(vocabulary.words.tolist())}
+    kinds: list[str] = []
 
     def counted():
-        for ids, ends, labels in _chunks(texts, vocabulary, place, units):
+        for ids, ends, labels in _chunks(texts, vocabulary, place, units, kinds):
             documents = np.asarray(ids, np.int32), np.asarray(ends, np.int64)
             labels = None if units is None else labels
             yield _counted(vocabulary.words, *documents, labels, int(window), window_weights)
 
     shard = added_up(counted(), lambda part: part._multiples.nnz)
-    shard.reading = _reading_of(vocabulary)
+    # tokens are taken as they are
+    shard.reading = _reading_of(vocabulary) if "text" in kinds else None
     return shard
 
 
@@ -382,14 +386,22 @@ def _check_options(vocabulary, window, window_weights):
     check_choice("window_weights", window_weights, _WEIGHTS)
 
 
-def _chunks(texts, vocabulary, place, units) -> Iterator[tuple]:
+def _common(a, b):
+    """How the texts of two shards were read, if alike; one without documents tells nothing."""
+    for one, other in ((a, b), (b, a)):
+        if other.n_documents == 0:
+            return one.reading
+    return a.reading if a.reading == b.reading else None
+
+
+def _chunks(texts, vocabulary, place, units, kinds) -> Iterator[tuple]:
     """Yield ids, offsets and labels of some two million tokens after the other; once at least."""
     look_up = place.get
     ids, ends, labels, none = array("i"), array("q", [0]), [], object()
     if units is not None and not _may_be_labels(units):
         raise ValueError(f"units must have a label for each document, got {units!r}.")
     mine, waiting = None if units is None else iter(units), True
-    for index, tokens in enumerate(documents_of(texts, vocabulary)):
+    for index, tokens in enumerate(documents_of(texts, vocabulary, kinds)):
         ids.extend(i for i in map(look_up, tokens) if i is not None)
         ends.append(len(ids))
         if mine is not None:

@@ -88,11 +88,13 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     """Share of permutations of a covariate whose coefficient is as long, (1 + b) / (1 + m).
 
     What the other covariates do not tell of it is permuted over units, where it is the same in all
-    occurrences of a unit, and units have as many each. Where they have not, those with few are
-    noisier, and a permutation that gives their covariates to others is less noisy than what was
-    observed: there, and where a unit has several values, the signs of what units add to the
-    coefficient under the hypothesis of no effect are changed at random (Hemerik, Goeman & Finos
-    2020).
+    occurrences of a unit. Units with few occurrences are noisier, and a permutation that gives
+    their covariates to others may be less noisy than what was observed: lengths are in units of
+    their cluster-robust standard errors (Janssen 1997; DiCiccio & Romano 2017), with which the test
+    is exact where units are alike and holds its level for many units that are not.
+
+    Where a unit has several values, the signs of what units add to the coefficient under the
+    hypothesis of no effect are changed at random (Hemerik, Goeman & Finos 2020).
 
     Parameters
     ----------
@@ -110,24 +112,49 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     n_units = int(index.max()) + 1
     of_unit = sparse.csr_array((np.ones(x.size), (index, np.arange(x.size))), (n_units, x.size))
     values = x[np.unique(index, return_index=True)[1]]
-    sizes = np.bincount(index)
-    alike = np.ptp(sizes) == 0
-    if alike and np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
-        # permuted covariates are told by the others again: sums over units are all it takes
-        sums, loads = of_unit @ outcomes, of_unit @ basis
-
-        def length_of(values):
-            told = loads.T @ values
-            return np.linalg.norm(values @ sums) / (sizes @ values**2 - told @ told)
-
-        observed = length_of(values)
-        lengths = [length_of(rng.permutation(values)) for _ in range(n_permutations)]
+    if np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
+        size_of = _studentized(of_unit, basis, outcomes)
+        observed = size_of(values)
+        sizes = [size_of(rng.permutation(values)) for _ in range(n_permutations)]
     else:
         scores = of_unit @ (x[:, None] * outcomes)
         observed = np.linalg.norm(scores.sum(axis=0))
         signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
-        lengths = np.linalg.norm(signs @ scores, axis=1)
-    return (1 + np.sum(np.asarray(lengths) >= observed * (1 - 1e-12))) / (1 + n_permutations)
+        sizes = np.linalg.norm(signs @ scores, axis=1)
+    return (1 + np.sum(np.asarray(sizes) >= observed * (1 - 1e-12))) / (1 + n_permutations)
+
+
+def _studentized(of_unit, basis, outcomes):
+    """A function of values of units: ``|b|^2`` over the trace of its covariance by units.
+
+    b is the coefficient of these values beside the others, whose ``basis`` the ``outcomes`` have
+    nothing of.
+
+    Parameters
+    ----------
+    of_unit : csr_array of shape (n_units, n)
+        Sums over units.
+    basis : ndarray of shape (n, p)
+        Orthonormal.
+    outcomes : ndarray of shape (n, n_components)
+    """
+    sizes, sums, loads = of_unit.sum(axis=1), of_unit @ outcomes, of_unit @ basis
+    # products of the basis with outcomes, and with itself, in each unit
+    with_outcomes = np.stack([of_unit @ (b[:, None] * outcomes) for b in basis.T], axis=1)
+    with_itself = np.stack([of_unit @ (b[:, None] * basis) for b in basis.T], axis=1)
+
+    def size_of(values):
+        # residuals of the values are v - basis @ told; their squares and products in each unit
+        told = loads.T @ values
+        squares = sizes * values**2 - 2.0 * values * (loads @ told) + with_itself @ told @ told
+        curvature = squares.sum()
+        coefficient = values @ sums / curvature
+        scores = values[:, None] * sums - told @ with_outcomes - squares[:, None] * coefficient
+        spread = np.sum(scores**2)
+        length = coefficient @ coefficient * curvature**2
+        return length / spread if spread > 0.0 else np.inf
+
+    return size_of
 
 
 def length(coefficient, covariance, freedom, prob, p):

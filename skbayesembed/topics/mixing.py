@@ -93,8 +93,8 @@ def longer(posterior, index):
     """
     attrs, n_chains = posterior.attrs, posterior.n_chains
     shares = shares_of(posterior["counts"])[..., index]
-    # of a share that stands still in each chain there are as many as chains
-    found = np.nan_to_num(sum(ess(chain[None]) for chain in shares), nan=float(n_chains))
+    # a chain in which a share stands still has one
+    found = sum(np.nan_to_num(ess(chain[None]), nan=1.0) for chain in shares)
     least = min(found.min(), shares[..., 0].size)
     sweeps = attrs["draws_made"] * attrs["thin"]
     slowness = n_chains * sweeps / least

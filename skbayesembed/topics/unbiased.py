@@ -26,9 +26,13 @@ from .inputs import vocabulary_reading
 from .predict import FoldIn
 
 # Groups of documents by length, each with a matrix of its own, from so many simulated documents,
-# but fewer where these have more tokens in all.
+# but fewer where these have more tokens in all; and more, up to a number, where there are more of
+# them at hand, whose effects are better known.
 _GROUPS = 6
-_MOST, _LEAST, _TOKENS = 4_000, 400, 400_000
+_MOST, _LEAST, _TOKENS, _UPTO = 4_000, 400, 400_000, 20_000
+# Draws with matrices of their own, which others share: what matrices differ by, with the topics
+# and with the documents that were simulated, is in how effects differ from draw to draw.
+_MATRICES = 5
 # Groups of fewer documents have the shares of all for those that are simulated.
 _FEW = 100
 # So many documents of one topic alone, that are read as what they are, are added to those of each
@@ -61,16 +65,20 @@ def unbiased_shares(estimator, counts, chosen):
     edges = np.unique(np.quantile(lengths, shares, method="nearest"))
     groups = np.searchsorted(edges, lengths)
     # how documents are read hardly hangs on the draw
-    middle = chosen[[chosen.size // 2]]
+    blocks = np.array_split(chosen, min(_MATRICES, chosen.size))
+    of_draw = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])
     with OneBlasThread():
-        inverses = _inverses(estimator, counts, lengths, groups, middle)
+        inverses = [
+            _inverses(estimator, counts, lengths, groups, block[[block.size // 2]], stream)
+            for stream, block in enumerate(blocks)
+        ]
     folded = iter(_fold(estimator, counts, chosen))
-    for _ in chosen:
+    for which in of_draw:
         # what regresses the shares in between has all threads
         with OneBlasThread():
             means = next(folded)
         out = np.empty_like(means)
-        for group, inverse in inverses.items():
+        for group, inverse in inverses[which].items():
             own = groups == group
             out[own] = means[own] @ inverse.T
         # where a difference was given up a sum may be off
@@ -84,17 +92,18 @@ def _fold(estimator, counts, chosen):
     return FoldIn(reading, draws, estimator.word_proba, estimator.n_jobs)
 
 
-def _inverses(estimator, counts, lengths, groups, draw):
-    """``B^-1`` (K, K) of each group of documents, a dict."""
+def _inverses(estimator, counts, lengths, groups, draw, stream):
+    """``B^-1`` (K, K) of each group of documents under a draw, a dict."""
     fold = _fold(estimator, counts, draw)
     (means,) = fold
     # a stream of its own beside those of intervals
-    rng = np.random.default_rng(seed_at(estimator._reading_seed, _STREAM))
+    rng = np.random.default_rng(seed_at(estimator._reading_seed, _STREAM, stream))
     tokens = means * (lengths[:, None] + fold.draws.alpha(0).sum())
     proba, found = fold.draws.token_proba(0), {}
     for group in np.unique(groups):
         own = np.flatnonzero(groups == group)
         n = int(np.clip(_TOKENS / lengths[own].mean(), _LEAST, _MOST))
+        n = max(n, min(own.size, _UPTO))
         long = rng.choice(lengths[own], n)
         whole = np.maximum(np.ceil(long - 1e-9), 1).astype(np.int64)
         like = rng.choice(own if own.size >= _FEW else lengths.size, n)

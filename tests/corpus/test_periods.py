@@ -495,7 +495,7 @@ def test_bins_that_go_on():
         assert first.rebinned(times, bins, 2).labels == ["1800-1849", "1850-1900"]
     # what was learned of 1900 would be in another period
     with pytest.raises(ValueError, match="bins must end at 1900"):
-        first.rebinned([1910], [*bins, 1950], 2)
+        first.rebinned([1910], [*bins, 1950], 2, at_end=True)
     later = Periods.learn([1850, 1899], bins=bins).rebinned([1910], [*bins, 1950], 2)
     assert later.labels == ["1800-1849", "1850-1899", "1900-1949"]
     for other in ([1800, 1860, 1900], [1750, 1800, 1850, 1900]):

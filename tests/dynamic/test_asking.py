@@ -631,6 +631,10 @@ def test_documents_and_words_without_text_in_the_period():
     assert model.contrast(other, several).mean.shape == (2,)
     assert model.contrast(one, several).verdict.tolist() == ["no data"] * 2
     tests = {"a": (["elk", "owl"], ["cat", "dog"], ["sat"], ["on"])}
-    assert "1.000" not in repr(model.weats(tests, period=1901))
+    rows = [line for line in repr(model.weats(tests, period=1901)).split("\n") if line[:2] == "a "]
+    assert len(rows) == 1 and not re.search(r"\d\.\d", rows[0])
+    words = (word for word in asked["words"])
+    again = model.document_similarity(["the cat sat"], words=words, times=[1901])
+    assert again.mean.shape == (1, 2)
     with pytest.raises(ValueError, match="features must be one of"):
         model.set_params(features="mean-std").transform(texts[:2], times=[1901] * 2)

@@ -301,3 +301,20 @@ def test_bins_may_be_fewer_behind_those_learned():
     other.partial_fit(texts, times=[1810] * 30).partial_fit(texts, times=[1860] * 30)
     np.testing.assert_array_equal(model.rho_, other.rho_)
     np.testing.assert_array_equal(model.observed_, other.observed_)
+
+
+@pytest.mark.parametrize(
+    "bins, more",
+    [([1800, 1900], [1950]), ([1800.5, 1900.5], [1950]), (["2019-01-01", "2019-07-01"], ["2020"])],
+)
+def test_times_at_the_end_stay_in_their_period(bins, more):
+    texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    model = DynamicSGNS(2, min_count=1, draws=10, random_state=0, bins=bins)
+    more = ["2020-01-01"] if more == ["2020"] else more
+    model.partial_fit(texts, times=[bins[0]] * 15 + [bins[1]] * 15)
+    with pytest.raises(ValueError, match="a time learned is equal to it"):
+        model.set_params(bins=[*bins, *more]).partial_fit(texts, times=more * 30)
+    model = DynamicSGNS(2, min_count=1, draws=10, random_state=0, bins=bins)
+    model.partial_fit(texts, times=[bins[0]] * 30)
+    model.set_params(bins=[*bins, *more]).partial_fit(texts, times=more * 30)
+    assert model.periods_.n_periods == 2

@@ -32,12 +32,6 @@ def test_folds_by_hand():
             score = model.score(list(texts[UNITS == unit]))
             assert found.scores[found.labels == unit] == pytest.approx(score)
     assert found.elpd == pytest.approx(found.scores.mean())
-    # of texts of two sorts in turn, each fold knows the words of the other sort
-    texts = ["river water boat river", "money loan account money"] * 8
-    vectors = dict(zip("river water boat money loan account".split(), np.eye(6), strict=True))
-    model = GaussianLDA(2, embedding=vectors, solver="vi", min_count=1, random_state=0)
-    with pytest.raises(ValueError, match="X must have two units with something to score"):
-        score_units(model, texts, [i % 2 for i in range(16)], cv=2)
     assert found.se == pytest.approx(found.scores.std(ddof=1) / np.sqrt(8))
 
 

@@ -645,7 +645,17 @@ def test_no_verdict_over_genres_that_are_others_at_the_two_ends():
     found = model.prevalence_change(0, 0, 2)
     assert found.snippets == (12, 60) and found.verdict == "no data"
     assert "too few data of some genres" in found.sentence
-    assert "in 2 cells of genre and period, 2 A and" in repr(found) or "0 B" in repr(found)
+    assert "in 2 cells of genre and period" in repr(found)
+    assert "2 A" in repr(found) and "0 B" in repr(found)
+    # of each some, but at one end only: all of the change is extrapolated
+    cells = [(0, "A", 60), (1, "B", 60), (0, "C", 12), (1, "C", 12)]
+    times = np.concatenate([[t] * n for t, _, n in cells])
+    genres = np.concatenate([[g] * n for _, g, n in cells])
+    counts = rng.multinomial(8, shares[(rng.random(times.size) < 0.5).astype(int)])
+    three = DiSCSenseModel(2, solver="vi", n_starts=2, random_state=0)
+    three.fit(counts, times=times, genres=genres)
+    assert three.prevalence_change(0, 0, 1).verdict == "no data"
+    assert three.prevalence_change(0, 0, 1, genre="C").verdict != "no data"
     assert model.prevalence_change(0, 1, 2).verdict != "no data"
     assert "2 A" in repr(model.prevalence_change(0, 1, 2))
     assert "0 B" in repr(model.emergence(0, 0.5))

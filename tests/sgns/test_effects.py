@@ -180,7 +180,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert both == ("word", str(model.words_[1]))
     assert f"vector of 'word' and {both[1]!r} together, 90" in table._title()
     assert "(ends: from 'w01', below 0, to 'w08', 'w09', 'w10', and 5 more, above 0)" in repr(table)
-    assert "p is of a randomization test; the interval is cut off at 0, and may begin" in repr(table)
+    assert "p is of a permutation test; the interval is cut off at 0, and may begin" in repr(table)
     assert "(x0: a covariate without a name; give it one with a dict: " in repr(table)
     assert "without a name" not in repr(model.effects(texts, {"x": x}, word="word"))
     assert "cut off" not in table.sentences["length", "x0"]
@@ -200,7 +200,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert said.startswith(f"{whether}where 'x0' is 1 rather than 0; the estimated difference is")
     assert "cut off" not in said and unsure.undecided.all() and not below.undecided.any()
     against = replace(table, p_value=np.full((1, 2), 0.12)).sentences["length", "x0"]
-    assert "; p is of a randomization test, which decides; doc" in against
+    assert "; p is of a permutation test, which decides; doc" in against
     probable = replace(table, p_value=np.full((1, 2), 0.07)).sentences["length", "x0"]
     assert " together probably differs by a vector of length " in probable
     # a covariate that one document has is told without an interval
@@ -239,23 +239,33 @@ def test_permutations_keep_to_units(model):
 
 
 def test_permutation_and_signs_by_hand():
-    """Permuted lengths are those of regressions on permuted covariates."""
+    """Permuted sizes are those of regressions on permuted covariates, over errors by units."""
     rng = np.random.default_rng(0)
-    index = np.repeat(np.arange(9), 3)
+    index = np.repeat(np.arange(9), rng.integers(1, 5, 9))
     x, y = rng.normal(size=9)[index], rng.normal(size=(index.size, 3))
+    other = rng.normal(size=index.size)
     y += 0.4 * x[:, None]
-    matrix = np.column_stack([np.ones(index.size), x])
-    found = permutation_test(matrix, 1, y, index, 300, np.random.default_rng(1))
+    matrix = np.column_stack([np.ones(index.size), other, x])
+    # what the other one, which varies within units, tells of it is none of a unit's own
+    other -= np.array([np.mean(other[index == unit]) for unit in range(9)])[index]
+    matrix[:, 1] = other
+    found = permutation_test(matrix, 2, y, index, 300, np.random.default_rng(1))
 
-    def length(x):
-        design = np.column_stack([np.ones(index.size), x])
-        return np.linalg.norm(np.linalg.lstsq(design, y, rcond=None)[0][1])
+    def size(x):
+        design = np.column_stack([np.ones(index.size), other, x])
+        fitted = np.linalg.lstsq(design, y, rcond=None)[0]
+        inverse = np.linalg.inv(design.T @ design)
+        left = y - design @ fitted
+        scores = [design[index == unit].T @ left[index == unit] for unit in range(9)]
+        variance = sum(np.sum((inverse @ score)[2] ** 2) for score in scores)
+        return np.sum(fitted[2] ** 2) / variance
 
     values = x[np.unique(index, return_index=True)[1]]
     values = values - x.mean()
     again = np.random.default_rng(1)
-    longer = sum(length(again.permutation(values)[index]) >= length(x) for _ in range(300))
-    assert found == pytest.approx((1 + longer) / 301)
+    larger = sum(size(again.permutation(values)[index]) >= size(x) for _ in range(300))
+    assert found == pytest.approx((1 + larger) / 301)
+    matrix = matrix[:, [0, 2]]
     # of a covariate within units: a strong effect, and none
     z = rng.normal(size=index.size)
     matrix = np.column_stack([matrix, z])
@@ -268,20 +278,26 @@ def test_permutation_and_signs_by_hand():
     assert abs(np.mean(nothing) - 0.5) < 0.2
 
 
-@pytest.mark.parametrize("sizes", [(3, 30), (30, 3)])
-def test_units_of_other_sizes_are_not_dealt_each_others_covariates(sizes):
+@pytest.mark.parametrize("kind", ["few and rare", "few and frequent", "one large"])
+def test_units_of_other_sizes_are_not_dealt_each_others_covariates(kind):
     """Of nothing but noise a tenth of the tests are below a tenth: 40 have at most 10 (P = .002).
 
-    Where three units of few occurrences are held against 40 of many, all were.
+    Where three units of few occurrences were held against 40 of many, all were; where one unit has
+    half of all, most are by tests that change signs.
     """
     rng = np.random.default_rng(4)
-    x = np.repeat([1.0, 0.0], [3, 40])
-    index = np.repeat(np.arange(43), np.where(x == 1, *sizes))
+    x = np.repeat([1.0, 0.0], [3, 40] if kind != "one large" else [20, 23])
+    sizes = {"few and rare": (3, 30), "few and frequent": (30, 3), "one large": (5, 5)}[kind]
+    sizes = np.where(x == 1, *sizes)
+    own = 0.0
+    if kind == "one large":
+        sizes[0], own = 200, 1.0
+    index = np.repeat(np.arange(43), sizes)
     matrix = np.column_stack([np.ones(index.size), x[index]])
-    found = [
-        permutation_test(matrix, 1, rng.normal(size=(index.size, 5)), index, 99, rng)
-        for _ in range(40)
-    ]
+    found = []
+    for _ in range(40):
+        noise = rng.normal(size=(index.size, 5)) + own * rng.normal(size=(43, 5))[index]
+        found.append(permutation_test(matrix, 1, noise, index, 99, rng))
     assert np.sum(np.array(found) <= 0.1) <= 10
 
 

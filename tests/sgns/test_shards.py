@@ -395,3 +395,15 @@ def test_text_that_would_be_read_otherwise_is_told_of(tmp_path):
         warnings.simplefilter("error")
         model.set_params(lowercase=False).fit(shard)
     assert np.any(model.transform(["Cat Dog"]))
+    # tokens are taken as they are, and no documents tell nothing
+    tokens = [text.split() for text in texts]
+    shard = count_pairs(tokens, build_vocabulary(tokens, min_count=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(shard)
+    empty = count_pairs([], vocabulary)
+    part = count_pairs(texts, vocabulary)
+    assert (empty + part).reading == (part + empty).reading == part.reading is not None
+    # those of old pickles have none
+    del part.__dict__["reading"]
+    assert (part + part).reading is None
