@@ -64,9 +64,9 @@ class MeaningEffects(Table):
         That of a length is cut off at zero.
     p_value : ndarray of shape (n_terms, n_axes)
         For no effect: of a length by a permutation test, or with ``times`` by an F test; of a
-        projection by Student's t. The tests of a length are not made of its interval: p may be small where the
-        interval begins at zero. Where it is not below ``1 - prob``, sentences say that it is not
-        decided whether the vector differs.
+        projection by Student's t. The tests of a length are not made of its interval: p may be
+        small where the interval begins at zero. Where it is not below ``1 - prob``, sentences say
+        that it is not decided whether the vector differs.
     n_occurrences, n_documents, n_units : int
         Numbers of occurrences of the word, and of documents and units with it.
     prob : float
