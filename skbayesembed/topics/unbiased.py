@@ -30,6 +30,9 @@ from .predict import FoldIn
 # them at hand, whose effects are better known.
 _GROUPS = 6
 _MOST, _LEAST, _TOKENS, _UPTO = 4_000, 400, 400_000, 20_000
+# Tokens of a simulated document, at most: the prior weighs next to nothing beside as many, and
+# memory is that of all tokens of a group.
+_LONGEST = 10_000
 # Draws with matrices of their own, which others share: what matrices differ by, with the topics
 # and with the documents that were simulated, is in how effects differ from draw to draw.
 _MATRICES = 5
@@ -104,7 +107,7 @@ def _inverses(estimator, counts, lengths, groups, draw, stream):
         own = np.flatnonzero(groups == group)
         n = int(np.clip(_TOKENS / lengths[own].mean(), _LEAST, _MOST))
         n = max(n, min(own.size, _UPTO))
-        long = rng.choice(lengths[own], n)
+        long = np.minimum(rng.choice(lengths[own], n), _LONGEST)
         whole = np.maximum(np.ceil(long - 1e-9), 1).astype(np.int64)
         like = rng.choice(own if own.size >= _FEW else lengths.size, n)
         theta = _drawn(tokens[like], proba, rng)
