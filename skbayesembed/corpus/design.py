@@ -16,6 +16,11 @@ from ..common.checks import as_floats, check_no_texts
 INTERCEPT = "(intercept)"
 # Names of a column of ones, in any case: of R, patsy and statsmodels.
 _CONSTANTS = frozenset({INTERCEPT, "intercept", "const", "constant"})
+# What to do with them.
+_OF_CATEGORIES = (
+    "Code categories as columns of 0 and 1 first, with pandas.get_dummies(..., drop_first=True) "
+    "for example, without rows that lack one: they would count as the first category."
+)
 # Share of the largest singular value below which columns depend on each other.
 _LEAST = 1e-9
 
@@ -77,10 +82,7 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         check_no_texts(given)
         matrix = as_floats(given)
     except ValueError as error:
-        raise ValueError(
-            f"{name} must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
-            "pandas.get_dummies(..., drop_first=True) for example."
-        ) from None
+        raise ValueError(f"{name} must hold numbers: {error}. {_OF_CATEGORIES}") from None
     alone = matrix.ndim == 1
     matrix = matrix[:, None] if alone else matrix
     if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
@@ -108,6 +110,9 @@ def _terms_of(names, matrix, alone):
     terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
     ones = np.all(matrix == 1.0, axis=0)
     # frames that were made of an array have numbers for names
+    for j, term in enumerate(terms):
+        if term.strip().lower() == INTERCEPT and not ones[j]:
+            raise ValueError(f"{INTERCEPT} is the name of the constant, and that column varies.")
     nameless = names is None or isinstance(names[0], int | np.integer)
     return [
         INTERCEPT
@@ -154,10 +159,14 @@ def _named_columns(design, n, what, called):
     elif getattr(getattr(design, "dtype", None), "names", None):
         names = list(design.dtype.names)
         columns = [design[name] for name in names]
+    elif getattr(design, "columns", None) is not None and getattr(design, "ndim", 2) == 2:
+        # one by one, as numbers and dates side by side may be made one type
+        names = list(design.columns)
+        columns = [design.iloc[:, i] if hasattr(design, "iloc") else design[name]
+                   for i, name in enumerate(names)]  # fmt: skip
     else:
-        names = getattr(design, "columns", None)
-        if names is None and getattr(design, "name", None) is not None:
-            names = [design.name]
+        _check_column(design, called)
+        names = None if getattr(design, "name", None) is None else [design.name]
         return names, design.toarray() if sparse.issparse(design) else design
     for name, column in zip(names, columns, strict=True):
         if np.shape(column) != (n,):
@@ -165,11 +174,41 @@ def _named_columns(design, n, what, called):
                 f"{called} must have a row for each of the {n} {what}, got shape "
                 f"{np.shape(column)} of {name!r}."
             )
-    if any(map(_has_dates, columns)):
-        raise _of_dates(called)
+    for column in columns:
+        _check_column(column, called)
+    _check_labels(columns, called)
     # a stack of masked columns would have what is behind the masks
     columns = [as_floats(x) if isinstance(x, np.ma.MaskedArray) else x for x in columns]
+    # as truth values and numbers side by side would be objects
+    columns = [x.to_numpy() if hasattr(x, "to_numpy") else x for x in columns]
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
+
+
+def _check_column(column, name):
+    """Raise a ValueError for dates, spans of time and categories, which are no numbers."""
+    if _has_dates(column):
+        raise _of_dates(name)
+    kind = getattr(column, "dtype", None)
+    if getattr(kind, "kind", "") == "m" or type(kind).__name__ == "Duration":
+        raise ValueError(
+            f"{name} must hold numbers, got spans of time: give days, as by frame['time'].dt.days."
+        )
+    if type(kind).__name__ == "CategoricalDtype" and len(kind.categories) > 2:
+        some = ", ".join(map(repr, kind.categories[:3].tolist()))
+        raise ValueError(
+            f"{name} must hold numbers, got categories ({some}, ...). {_OF_CATEGORIES}"
+        )
+
+
+def _check_labels(columns, name):
+    """Raise a ValueError for columns of pandas with other labels of rows, or in another order."""
+    labels = [x.index for x in columns if hasattr(x, "iloc") and hasattr(x, "index")]
+    if any(not labels[0].equals(other) for other in labels[1:]):
+        raise ValueError(
+            f"{name} must have columns with the same labels of rows in one order: make one "
+            "DataFrame of them, which puts rows of one label side by side, or "
+            "reset_index(drop=True) of each."
+        )
 
 
 def _has_dates(values):

@@ -195,6 +195,10 @@ def _read_objects(values, name):
                 f"{name} must be numbers or dates and none missing, got {value!r} in {name}[{i}]: "
                 "leave such rows out."
             )
+    if values.size and all(isinstance(value, np.datetime64) for value in values):
+        # one by one those before the year one would be numbers
+        return np.array(values.tolist(), dtype="datetime64[us]")
+    for i, value in enumerate(values):
         if isinstance(value, np.datetime64):
             # finer than microseconds it would be a number
             values[i] = value.astype("datetime64[us]").item()

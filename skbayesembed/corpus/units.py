@@ -111,6 +111,11 @@ def check_units(units, n, what="documents"):
         if not numeric and not all(isinstance(one, str) for one in labels):
             _check_told_apart(labels)
         found = np.array(labels if numeric else [str(label) for label in labels])
+        if numeric and np.unique(found).size < len(set(labels)):
+            raise ValueError(
+                "units must be numbers that floating point tells apart, got such as "
+                f"{max(labels, key=abs)!r}: make identifiers texts."
+            )
     return found
 
 

@@ -13,6 +13,8 @@ from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.
 _PAIRS_OF_USE = 5.0
+# Periods that a line names.
+_NAMED = 8
 
 
 class Seen(NamedTuple):
@@ -143,7 +145,10 @@ def lacking(estimator, periods, *phrases):
     labels, parts = estimator.periods_.labels, []
     for phrase in phrases:
         text = text_of(estimator, periods, phrase)
-        where = [f"{labels[periods[i]]} ({text.lack(i)})" for i in np.flatnonzero(text.few)]
+        few = np.flatnonzero(text.few)
+        where = [f"{labels[periods[i]]} ({text.lack(i)})" for i in few[:_NAMED]]
+        if len(few) > _NAMED:
+            where = [f"{len(few)} of {len(periods)} periods, such as {where[0]}"]
         parts += [f"of {cut_list(phrase.label)!r} in {', '.join(where)}"] if where else []
     return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
 

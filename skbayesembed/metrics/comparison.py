@@ -400,9 +400,15 @@ def _check(found):
             # of units, and of snippets
             if same and rows in one and rows in first:
                 same = np.array_equal(one[rows], first[rows])
+        same = same and ("pairs" in one) == ("pairs" in first)
         if same and "pairs" in one:
-            same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
+            same = np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
+        if ("p_waic" in one) != ("p_waic" in first):
+            raise ValueError(
+                f"{name!r} and {first_name!r} must be of one criterion, got loo and waic: they "
+                "differ for one model. Take loo of both."
+            )
         per = [each["scored"] for each in (first, one) if "scored" in each]
         if len(set(per)) > 1:
             raise ValueError(

@@ -40,6 +40,13 @@ class Observations:
     labels: dict[str, ArrayLike] = field(default_factory=dict)
 
 
+# What log likelihoods of a tree are not for, behind other notes.
+NOTE_ON_RUNS = (
+    " Draws of word vectors (embedding_draws) keep their weights whatever is left out or scaled, "
+    "which ArviZ does not know: its loo is too low, and psense measures how the vectors differ."
+)
+
+
 def with_draws(estimator: Any, draws: int | None) -> Any:
     """The estimator, or a copy whose posterior has so many draws in all chains together.
 
@@ -57,7 +64,7 @@ def with_draws(estimator: Any, draws: int | None) -> Any:
     fewer = type(posterior)(
         {name: x[:, kept] for name, x in posterior.items()},
         stats={name: x[:, kept] for name, x in stats.items()},
-        dims=posterior.dims,
+        dims={name: d for name, d in posterior.dims.items() if name in {*posterior, *stats}},
         coords=posterior.coords,
         attrs=posterior.attrs,
     )

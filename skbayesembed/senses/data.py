@@ -153,6 +153,11 @@ class Snippets:
         return flat.reshape(self.n_genres, self.n_periods)
 
     @property
+    def telling(self):
+        """Snippets that tell of their sense: with known words, or labelled; (n_snippets,)."""
+        return (self.lengths > 0) | (self.labels >= 0)
+
+    @property
     def n_works(self):
         """Number of works; 0 where there are no effects of works."""
         return 0 if self.works is None else int(self.works.max(initial=-1)) + 1

@@ -27,6 +27,7 @@ from .predicting import PredictionMixin
 from .priors import SensePrior
 from .reading import SenseReadingMixin
 from .solvers import ROOM
+from .verdicts import told_of
 
 _COVARIATES = {"times": True, "genres": True, "units": True}
 
@@ -450,6 +451,7 @@ class DiSCSenseModel(
         if data.works is not None:
             c = data.contexts
             self._works = np.column_stack([c.genres, c.periods, c.works, c.counts]).astype(np.int64)
+        self._told_cells, self._told_works = told_of(data)
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
         self._fingerprints = training.fingerprints

@@ -16,6 +16,7 @@ from ..posterior.tables import Column, Table
 from .embedding import asides_of
 from .predict import word_draws
 from .prevalences import draws_of
+from .verdicts import cells_told
 
 _CHANGED = (
     "(sense {}: lasting is below overlap, so its words change more from the first period to the "
@@ -167,7 +168,7 @@ def sense_info(estimator, n, prob):
         nearest,
         overlap,
         overlaps,
-        lasting_of(mean, estimator._cells.sum(axis=0) > 0),
+        lasting_of(mean, cells_told(estimator).sum(axis=0) > 0),
         estimator.words_[words],
         prob,
         len(shares),

@@ -13,6 +13,7 @@ from ..common.checks import check_bool
 from ..common.warnings import note_user, warn_user
 from ..posterior.datatree import (
     LOG_LIKELIHOOD_BYTES,
+    NOTE_ON_RUNS,
     Observations,
     check_log_likelihood,
     check_sampled,
@@ -43,9 +44,9 @@ _LEFT_OUT = (
     "have a bad Pareto k they are unreliable: see pareto_k of the method loo. "
     "metrics.score_units, which holds out units, compares models."
 )
-_OF_RUNS = (
-    " Draws of word vectors (embedding_draws) keep their weights whatever is left out, which ArviZ "
-    "does not know: its loo is too low. The method loo weighs within them."
+_POWERED = (
+    " Entries are raised to likelihood_power_, as in the posterior: loo of ArviZ is of these, and "
+    "the method loo of the likelihood itself."
 )
 # Range of log densities over draws up to which they are the same.
 _CONSTANT = 1e-12
@@ -142,6 +143,7 @@ def waic(estimator, places, labels):
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
         p_waic=float(np.sum(lpd - elpd)),
+        bad_share=float(large.mean()),
         pointwise=elpd,
         rows=rows,
         n_snippets=rows.size,
@@ -372,6 +374,11 @@ class ComparisonMixin:
         -----
         ArviZ's ``loo`` and ``compare`` leave out single snippets, and a note on the standard error
         stream says so. To compare models, use `metrics.score_units`, which holds out units.
+
+        Log likelihoods are raised to ``likelihood_power_``, as in the posterior; those of different
+        powers are not comparable. With ``embedding_draws``, ArviZ weighs draws of the vectors
+        against each other, which a posterior that takes them as given does not: use the method
+        ``loo``.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)
@@ -385,7 +392,7 @@ class ComparisonMixin:
             )
             values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
             for block, density in _blocks(model, places, labels):
-                values[:, block] = density.T
+                values[:, block] = self.likelihood_power_ * density.T
             # ArviZ would fit tails to what is constant
             rows, _ = _of_those_that_tell(np.ptp(values, axis=0) > _CONSTANT)
             without = places.n_snippets - rows.size
@@ -395,7 +402,9 @@ class ComparisonMixin:
             found = Observations(values, "snippet", {"snippet": rows})
             groups["log_likelihood"] = {"snippets": found}
             more = f" {without:,} without known words are left out." if without else ""
-            note_user(f"{_LEFT_OUT}{more}{_OF_RUNS if posterior.n_runs > 1 else ''}")
+            note = NOTE_ON_RUNS if posterior.n_runs > 1 else ""
+            powered = _POWERED if self.likelihood_power_ != 1.0 else ""
+            note_user(f"{_LEFT_OUT}{more}{powered}{note}")
         prior = None
         if posterior.attrs["solver"] in CHAINS:
             prior = log_prior_of_stats(posterior, self.likelihood_power_)
@@ -423,7 +432,8 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), and ``rows``, ``n_snippets``,
+            ``p_waic``, ``pointwise`` (n_snippets,), ``bad_share``, the share of snippets whose log
+            density varies too much, and ``rows``, ``n_snippets``,
             ``n_without_words``, ``n_units``, ``converged`` and ``modes_that_matter`` as in `loo`.
 
         Raises

@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
-from ..posterior.deciding import errors_and_mixing, note_on_draws
+from ..posterior.deciding import NO_DATA, errors_and_mixing, note_on_draws
 from ..posterior.naming import given_names, together
 from ..posterior.results import About, Result
+from ..posterior.sentences import side_of_zero
 from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_units, source_of
-from ..posterior.summary import summarise
+from ..posterior.summary import hdi_interval, summarise
 from .checks import sense_indices
 from .embedding import asides_of
 from .inputs import genre_index
@@ -29,13 +30,17 @@ from .prevalences import (
 )
 from .shares import SenseShares, predict_shares
 from .verdicts import (
+    MOST_LENT,
     already_above,
     change_seen,
+    few_by_genre,
+    few_data,
     few_in_periods,
     lent_in,
     note_on_change_seen,
     note_on_genres,
     on_change_seen,
+    on_lent,
     seen_in,
     sentence_on_change,
     sentence_on_emergence,
@@ -65,6 +70,7 @@ class PrevalenceReadingMixin:
     prevalence_: Any
     periods_: Any
     units_: Any
+    _cells: Any
 
     def prevalence_interval(self, *, prob: float = 0.9, units: str = "all") -> np.ndarray:
         """Return highest density intervals of prevalences.
@@ -310,6 +316,8 @@ class PrevalenceReadingMixin:
             found |= errors_and_mixing(self.posterior_, change, prob)
             lent, lent_seen = (lent_in(self, at, place, of) for of in (units, "seen"))
             found.verdict = verdict_on_change(found, units, lent)
+            if 0.0 < lent and found.verdict in ("rose", "fell"):
+                found.verdict = self._without_lent(found, senses, at, units)
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:
                 interval = found.seen_interval
@@ -317,7 +325,10 @@ class PrevalenceReadingMixin:
         about = f"{name}{of}", genre, (before, after)
         found.sentence = sentence_on_change(found, *about)
         found.sentence += on_change_seen(found)
-        few = note_on_genres(self, at, units) if genre is None else []
+        few = []
+        if genre is None and self.posterior_["prevalence"].shape[2] > 1:
+            few = note_on_genres(self, at, units)
+            found.sentence += on_lent(self, at, units)
         return found._noting(*note_on_change_seen(self, found), *few)
 
     def emergence(
@@ -386,13 +397,29 @@ class PrevalenceReadingMixin:
         asked = {"sense": name, "threshold": threshold}
         asked |= {} if genre is None else {"genre": genre}
         found = self._result(entries, title, {"period": periods}, None, units, few, asked=asked)
-        found.sentence = sentence_on_emergence(found)
+        at = range(len(periods))
+        seen = seen_in(self, at, None if genre is None else genre_index(self, genre))
+        lacking = few_data(seen["snippets"], seen.get("units"), units)
+        if genre is None and self.posterior_["prevalence"].shape[2] > 1:
+            weights = self._cells.sum(axis=1)
+            by_genre = few_by_genre(self, at, units)
+            lacking = lacking | (weights / weights.sum() @ by_genre >= MOST_LENT)
+        found.sentence = sentence_on_emergence(found, lacking)
         if already := already_above(found):
             found._noting(f"({already})")
         if found.source == "point":
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
         return found
+
+    def _without_lent(self, found, senses, at, units):
+        """The verdict, or that there are no data where genres that have some do not say it."""
+        known = ~few_by_genre(self, at, units).any(axis=1)
+        draws = draws_of(self, units)[..., senses].sum(axis=-1)[:, known][:, :, list(at)]
+        weights = self._cells.sum(axis=1)[known]
+        change = (draws[..., 1] - draws[..., 0]) @ (weights / weights.sum())
+        side = str(side_of_zero(hdi_interval(change, prob=found.prob), "rose", "fell"))
+        return found.verdict if side == found.verdict else NO_DATA
 
     def _over_genres(self, genre):
         """A line on what an answer without a genre is an average of; none of one genre."""

@@ -28,11 +28,13 @@ from .checks import sense_rows
 from .embedding import asides_of
 from .verdicts import (
     advice_on_seen,
+    cells_told,
     few_data,
     note_on_few,
     rests_on,
     snippets_in_words,
     units_of_cells,
+    works_told,
 )
 
 # What the only genre is called where fit got none.
@@ -262,7 +264,7 @@ def prevalence_info(estimator, prob, units, senses=None):
     table = Prevalences(
         estimator.prevalence_ if units == "all" and rows is None else mean,
         interval_of(draws, prob),
-        estimator._cells,
+        cells_told(estimator),
         [_ALL] if genres is None else [str(genre) for genre in genres],
         list(periods.labels),
         periods.centres,
@@ -350,7 +352,7 @@ def means_seen(estimator):
     """
     out = [draws.mean(axis=0) for draws in in_works_seen(estimator)]
     for mean in out:
-        mean[estimator._cells == 0] = np.nan
+        mean[cells_told(estimator) == 0] = np.nan
     return [mean.transpose(2, 0, 1) for mean in out]
 
 
@@ -395,16 +397,17 @@ def in_works_seen(estimator, periods=slice(None)):
     """
     posterior = estimator.posterior_
     of_all = posterior.flat("prevalence")
-    asked = np.isin(estimator._works[:, 1], np.arange(of_all.shape[2])[periods])
-    genre, period, work, counts = estimator._works[asked].T
+    works, cells = works_told(estimator), cells_told(estimator)
+    asked = np.isin(works[:, 1], np.arange(of_all.shape[2])[periods])
+    genre, period, work, counts = works[asked].T
     phi, effects = posterior.flat("phi"), posterior.flat("unit_effects")
     by_snippet, by_unit = (np.array(of_all, dtype=float) for _ in range(2))
     by_snippet[:, genre, period] = by_unit[:, genre, period] = 0.0
-    n_units = np.zeros(estimator._cells.shape)
+    n_units = np.zeros(cells.shape)
     np.add.at(n_units, (genre, period), 1.0)
     for g, t, w, count in zip(genre, period, work, counts, strict=True):
         own = softmax(phi[:, g, t] + effects[:, w], axis=1)
-        by_snippet[:, g, t] += count / estimator._cells[g, t] * own
+        by_snippet[:, g, t] += count / cells[g, t] * own
         by_unit[:, g, t] += own / n_units[g, t]
     return by_snippet[:, :, periods], by_unit[:, :, periods]
 

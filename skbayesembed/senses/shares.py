@@ -16,6 +16,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
 from .inputs import genre_indices, period_indices, work_indices
+from .verdicts import cells_told, few_data, note_on_few
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,7 +97,18 @@ def predict_shares(estimator, given, prob, random_state):
     told = estimator.units_ is not None
     # those of units that fit saw are of these alone
     source = source_of(estimator, of_works=None if told and np.all(seen >= 0) else told)
-    return table._resting_on(source, asides_of(estimator.posterior_))
+    asides = [*asides_of(estimator.posterior_), *_note_on_cells(estimator, genre, period)]
+    return table._resting_on(source, asides)
+
+
+def _note_on_cells(estimator, genre, period):
+    """Line on cells that are asked about and had next to no training snippets, a list."""
+    asked = np.zeros(estimator._cells.shape, bool)
+    asked[genre, period] = True
+    few = asked & few_data(cells_told(estimator), None, "all")
+    several = estimator.genres_ is not None and len(estimator.genres_) > 1
+    genres = list(estimator.genres_) if several else None
+    return note_on_few(few, False, list(estimator.periods_.labels), genres)
 
 
 def _number(given):

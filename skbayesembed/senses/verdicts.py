@@ -27,7 +27,7 @@ from ..posterior.summary import hdi_interval
 # there is largely what the prior makes of other periods.
 FEWEST_SNIPPETS = 10
 # Share of the weight of genres that may be extrapolated from other periods.
-_MOST_LENT = 0.5
+MOST_LENT = 0.5
 # Probability from which on a further period is named as a first one.
 _WORTH = 0.1
 # Probability from which on it is said that a prevalence may have been above before the data begin.
@@ -37,11 +37,38 @@ _CELLS_NAMED = 4
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
+def told_of(data):
+    """What `Snippets` tell of prevalences: numbers of them by cell, and rows of works as there.
+
+    Snippets without a known word are read as the prior has it, and are no data.
+    """
+    telling = data.telling
+    cells = np.zeros((data.n_genres, data.n_periods), dtype=np.int64)
+    np.add.at(cells, (data.genres[telling], data.periods[telling]), 1)
+    if data.works is None:
+        return cells, None
+    rows = np.column_stack([data.genres, data.periods, data.works])[telling]
+    rows, counts = np.unique(rows, axis=0, return_counts=True)
+    return cells, np.column_stack([rows, counts]).astype(np.int64)
+
+
+def cells_told(estimator):
+    """Training snippets that tell of prevalences, (G, T); of old fits all."""
+    found = getattr(estimator, "_told_cells", None)
+    return estimator._cells if found is None else found
+
+
+def works_told(estimator):
+    """Genre, period and unit of them, with their number, in rows; None where none are known."""
+    found = getattr(estimator, "_told_works", None)
+    return estimator._works if found is None else found
+
+
 def units_of_cells(estimator):
     """Number of units with training snippets in each cell, (G, T); None where none are known."""
     if estimator._works is None:
         return None
-    cells = np.unique(estimator._works[:, :3], axis=0)
+    cells = np.unique(works_told(estimator)[:, :3], axis=0)
     out = np.zeros(estimator._cells.shape, dtype=int)
     np.add.at(out, (cells[:, 0], cells[:, 1]), 1)
     return out
@@ -80,11 +107,11 @@ def seen_in(estimator, at, genre):
     dict of str to tuple
         ``snippets``, and where ``fit`` was told of units ``units``, in each of the periods.
     """
-    cells = estimator._cells if genre is None else estimator._cells[[genre]]
+    cells = cells_told(estimator) if genre is None else cells_told(estimator)[[genre]]
     found = {"snippets": tuple(int(cells[:, t].sum()) for t in at)}
-    works = estimator._works
-    if works is None:
+    if estimator._works is None:
         return found
+    works = works_told(estimator)
     here = np.ones(len(works), bool) if genre is None else works[:, 0] == genre
     found["units"] = tuple(int(np.unique(works[here & (works[:, 1] == t), 2]).size) for t in at)
     return found
@@ -175,8 +202,10 @@ def few_in_periods(estimator, genre, units):
     n_units = found.get("units")
     few = few_data(found["snippets"], n_units, units)
     genres = None if genre is None else [estimator.genres_[genre]]
-    note = note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
-    return note or note_on_genres(estimator, range(len(labels)), units) if genre is None else note
+    if genre is None and estimator.posterior_["prevalence"].shape[2] > 1:
+        # a period with next to no data has none of any genre
+        return note_on_genres(estimator, range(len(labels)), units)
+    return note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
 
 
 def verdict_on_change(found, units, lent=0.0, interval=None):
@@ -186,7 +215,7 @@ def verdict_on_change(found, units, lent=0.0, interval=None):
     """
     if is_unmixed(found.source):
         return NOT_MIXED
-    if np.any(few_data(found.snippets, found.get("units"), units)) or lent >= _MOST_LENT:
+    if np.any(few_data(found.snippets, found.get("units"), units)) or lent >= MOST_LENT:
         return NO_DATA
     interval = found.interval if interval is None else interval
     return str(side_of_zero(interval, "rose", "fell"))
@@ -210,12 +239,11 @@ def change_seen(estimator, draws, alike, at, genre, prob):
     prob : float
         Of the interval.
     """
-    cells = estimator._cells
-    weights = cells.sum(axis=1)
+    weights = estimator._cells.sum(axis=1)
 
     def change_of(draws):
         change = draws[..., 1] - draws[..., 0]
-        change[:, (cells[:, at] == 0).any(axis=1)] = np.nan
+        change[:, (cells_told(estimator)[:, at] == 0).any(axis=1)] = np.nan
         return change @ (weights / weights.sum()) if genre is None else change[:, genre]
 
     change = change_of(draws)
@@ -287,6 +315,23 @@ def _seen_is_outside(found):
     return enough and (found.seen_alike < low or found.seen_alike > high)
 
 
+def on_lent(estimator, at, units):
+    """A sentence on genres that lack data in one of two periods, behind that on a change."""
+    few = few_by_genre(estimator, at, units)
+    weights = estimator._cells.sum(axis=1)
+    lent = weights / weights.sum() @ few.any(axis=1)
+    if lent == 0.0:
+        return ""
+    labels, genres = [estimator.periods_.labels[t] for t in at], estimator.genres_
+    cells = [f"{genres[g]} in {labels[t]}" for g, t in np.argwhere(few).tolist()]
+    more = f" and {len(cells) - _CELLS_NAMED} more" if len(cells) > _CELLS_NAMED else ""
+    named = ", ".join(cells[:_CELLS_NAMED])
+    return (
+        f" Of the weight of genres {100 * lent:.0f} % has next to no data in one of the periods "
+        f"({named}{more}), and is extrapolated there."
+    )
+
+
 def sentence_on_change(found, sense, genre, periods):
     """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label."""
     start, end = periods
@@ -316,8 +361,17 @@ def sentence_on_change(found, sense, genre, periods):
     return ended(text, found.source, found=found)
 
 
-def sentence_on_emergence(found):
-    """What `emergence` found, to be copied."""
+def sentence_on_emergence(found, few=None):
+    """What `emergence` found, to be copied; of ``few`` (n_periods,) periods there are no data."""
+    text = _on_emergence(found)
+    best = int(np.argmax(found.proba))
+    if found.source == "point" or few is None or not few[best]:
+        return text
+    where = "interpolates" if 0 < best < len(few) - 1 else "extrapolates"
+    return f"{text} There are next to no data in {found.periods[best]}, where the model {where}."
+
+
+def _on_emergence(found):
     best, never = int(np.argmax(found.proba)), found.never
     if found.source == "point":
         where = f"is {found.periods[best]}" if never < found.proba[best] else "does not exist"

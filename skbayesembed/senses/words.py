@@ -15,6 +15,7 @@ from ..posterior.tables import Column, Table
 from .checks import word_index
 from .embedding import asides_of
 from .predict import word_draws
+from .verdicts import few_data, note_on_few, seen_in
 
 
 class SenseWords(Table):
@@ -117,6 +118,9 @@ def sense_words(estimator, n, period, prob, rank="probable"):
     names = given_names(estimator.posterior_, "sense")
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
     asides = [*asides_of(estimator.posterior_), *note_on_words_of_units(estimator)]
+    if label is not None:
+        few = few_data(seen_in(estimator, chosen, None)["snippets"], None, "all")
+        asides += note_on_few(few[None], False, [label])
     found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names)
     return found._resting_on(source_of(estimator), asides)
 

@@ -21,10 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 from .. import spine
 from ..common.checks import check_integer
 from ..common.random import seed_at
+from ..common.warnings import note_user
 from ..corpus.known import known_counts
 from ..inference.threads import OneBlasThread
 from ..posterior.datatree import (
     LOG_LIKELIHOOD_BYTES,
+    NOTE_ON_RUNS,
     Observations,
     check_log_likelihood,
     check_sampled,
@@ -280,6 +282,8 @@ class DataTreeMixin:
                 posterior, counts.shape[0], max_bytes, "documents", "take fewer draws=."
             )
             groups["log_likelihood"] = {"documents": log_likelihood(model, counts, n_points)}
+            if posterior.n_runs > 1:
+                note_user(NOTE_ON_RUNS.strip())
         if posterior.attrs["solver"] in spine.CHAINS:
             groups["log_prior"] = {"topics": log_prior(model)}
         return data_tree(posterior, **groups)

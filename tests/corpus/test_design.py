@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from skbayesembed.corpus.design import INTERCEPT, design_of
+from tests.helpers.extras import optional
 
 pd = pytest.importorskip("pandas")
 
@@ -152,3 +155,37 @@ def test_columns_of_one_name():
             design_of(frame, 4)
     with pytest.raises(ValueError, match="must hold numbers: setting an array element"):
         design_of([[1], [2, 3], [1], [2]], 4)
+
+
+def test_dates_and_spans_in_a_frame_are_no_numbers():
+    """Beside numbers polars would make one type of both."""
+    days = [datetime.date(2001, 1, 1 + i) for i in range(4)]
+    for module in (optional("pandas"), optional("polars")):
+        frame = module.DataFrame({"date": days, "n": [1, 2, 3, 5]})
+        with pytest.raises(ValueError, match="must hold numbers, got dates"):
+            design_of(frame, 4)
+        spans = {"a": [datetime.timedelta(days=i) for i in (1, 2, 3, 5)], "b": [1.5, 2, 3, 1]}
+        with pytest.raises(ValueError, match="must hold numbers, got spans of time"):
+            design_of(module.DataFrame(spans), 4)
+
+
+def test_categories_of_numbers_are_categories():
+    pd = optional("pandas")
+    genre = pd.Series([10, 20, 30, 10], dtype="category")
+    for given in ({"genre": genre}, pd.DataFrame({"genre": genre}), genre):
+        with pytest.raises(ValueError, match=r"categories \(10, 20, 30, ...\).*get_dummies"):
+            design_of(given, 4)
+    # of two there is one column
+    two = pd.Series([0, 1, 1, 0], dtype="category")
+    assert design_of({"two": two}, 4).matrix[:, 1].tolist() == [0, 1, 1, 0]
+
+
+def test_columns_of_pandas_have_their_rows_in_one_order():
+    pd = optional("pandas")
+    first, second = pd.Series([1.0, 2, 3, 5]), pd.Series([2.0, 1, 4, 4], index=[3, 2, 1, 0])
+    with pytest.raises(ValueError, match="same labels of rows in one order"):
+        design_of({"s": first, "u": second}, 4)
+    frame = design_of(pd.DataFrame({"s": first, "u": second}), 4)
+    assert frame.matrix[:, 2].tolist() == [4, 4, 1, 2]
+    with pytest.raises(ValueError, match="is the name of the constant"):
+        design_of({"(intercept)": [1.0, 2, 1, 1], "x": [1.0, 2, 3, 5]}, 4)

@@ -503,3 +503,8 @@ def test_bins_that_go_on():
             first.rebinned([1870], other, 1)
     with pytest.raises(ValueError, match="bins must begin"):
         Periods.learn([1850, 1851]).rebinned([1870], bins, 2)
+
+
+def test_dates_before_the_year_one_in_an_array_of_objects():
+    dates = np.array([np.datetime64("-0044-03-15"), np.datetime64("-0010-03-15")], dtype=object)
+    np.testing.assert_allclose(check_times(dates), [-43.8, -9.8], atol=0.01)

@@ -121,3 +121,10 @@ def test_weights_behind_a_mask_are_missing():
         check_weights(weights, 3)
     weights.mask = False
     np.testing.assert_array_equal(check_weights(weights, 3), [1.0, 99.0, 2.0])
+
+
+def test_identifiers_that_floating_point_does_not_tell_apart():
+    labels = np.array([2**53, 2**53 + 1, 1.0], dtype=object)
+    with pytest.raises(ValueError, match="make identifiers texts"):
+        check_units(labels, 3)
+    assert check_units(np.array([1, 1.0, 2], dtype=object), 3).tolist() == [1, 1, 2]

@@ -277,3 +277,11 @@ def test_scores_of_other_observations_are_not_compared():
     )
     with pytest.raises(ValueError, match="scored by different observations, 'token' and 'pair of"):
         compare_models({"sgns": words, "lda": topics})
+
+
+def test_criteria_are_not_mixed():
+    pointwise = np.array([-1.0, -2.0, -1.5])
+    loo = Bunch(pointwise=pointwise, rows=np.arange(3), p_loo=0.1, elpd=-4.5)
+    waic = Bunch(pointwise=pointwise, rows=np.arange(3), p_waic=0.1, elpd=-4.5)
+    with pytest.raises(ValueError, match="of one criterion, got loo and waic"):
+        compare_models({"two": waic, "three": loo})

@@ -64,3 +64,16 @@ def test_what_is_refused():
         model.to_datatree(DATA.counts[:10], times=DATA.times[:10], genres=DATA.genres[:10])
     with pytest.raises(ValueError, match="got solver='vi'"):
         fitted(solver="vi").to_datatree(DATA.counts, **GIVEN)
+
+
+def test_log_likelihoods_are_powered_as_in_the_posterior():
+    """What the log density has beside the prior, which psense reads."""
+    pytest.importorskip("arviz_base")
+    snippets = ["river water flood", "money loan account", "boat river water"] * 10
+    model = DiSCSenseModel(2, n_starts=2, draws=60, chains=2, likelihood_power=0.3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = model.fit(snippets).to_datatree(snippets)
+    added = tree["log_likelihood"]["snippets"].values.sum(axis=-1)
+    rest = tree["sample_stats"]["lp"].values - tree["log_prior"]["parameters"].values - added
+    assert np.ptp(rest) < 1e-8

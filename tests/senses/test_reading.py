@@ -209,7 +209,9 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     np.testing.assert_allclose(found.mean, change.mean())
     np.testing.assert_allclose(found.interval, hdi_interval(change, prob=0.8))
     assert found.prob_increase == np.mean(change > 0)
-    of_genre = np.ones(N, bool) if genre is None else snippets.genres == 1
+    # those that tell
+    of_genre = np.asarray(snippets.counts.sum(axis=1)).ravel() > 0
+    of_genre &= True if genre is None else snippets.genres == 1
     place = np.bincount(snippets.times[of_genre], minlength=3)
     assert found.snippets == (place[0], place[2]) and "works" not in found
     low, high = found.interval

@@ -660,3 +660,51 @@ def test_no_verdict_over_genres_that_are_others_at_the_two_ends():
     assert "2 A" in repr(model.prevalence_change(0, 1, 2))
     assert "0 B" in repr(model.emergence(0, 0.5))
     assert model.prevalence_change(0, 1, 2, genre="B").verdict != "no data"
+
+
+def test_snippets_without_a_known_word_are_no_data():
+    """They are read as the prior has it: a period of them alone has none, nor its units."""
+    rng = np.random.default_rng(0)
+    texts = [rng.choice(["river", "water", "flood"], 6).tolist() for _ in range(30)]
+    texts += [rng.choice(["money", "loan", "debt"], 6).tolist() for _ in range(30)]
+    texts += [[] for _ in range(30)]
+    times, units = np.repeat([0, 1, 2], 30), np.arange(90) // 6
+    model = DiSCSenseModel(2, solver="gibbs", n_starts=2, draws=40, warmup=40, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(texts, times=times, units=units)
+    k = int(np.argmax(model.prevalence_[:, 0, 1]))
+    found = model.prevalence_change(k, 1, 2)
+    assert found.snippets == (30, 0) and found.units == (5, 0)
+    assert np.isnan(found.seen) and np.isnan(found.seen_alike)
+    if found.verdict != "not mixed":
+        assert found.verdict == "no data"
+    table = model.prevalence_info()
+    assert table.n_snippets.tolist() == [[30, 30, 0]] and table.n_units.tolist() == [[5, 5, 0]]
+    assert table.few.tolist() == [[False, False, True]]
+    assert "fewer than 10 snippets in 1 period, 2" in repr(model.sense_words(2, period=2))
+    assert "fewer than 10 snippets in 1 period, 2" in repr(model.predict_shares(times=[2] * 4))
+
+
+def test_what_is_said_of_genres_and_periods_without_data():
+    rng = np.random.default_rng(1)
+    cells = [(0, "prose", 60), (2, "prose", 60), (0, "verse", 5), (2, "verse", 50)]
+    times = np.concatenate([[t] * n for t, _, n in cells])
+    genres = np.concatenate([[g] * n for _, g, n in cells])
+    shares = np.array([[0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.4, 0.4]])
+    high = np.where(times == 0, 0.1, 0.9)
+    counts = rng.multinomial(8, shares[(rng.random(times.size) < high).astype(int)])
+    model = DiSCSenseModel(2, solver="laplace", n_starts=2, random_state=0)
+    model.fit(counts, times=times, genres=genres)
+    k = int(np.argmax(model.prevalence_[:, 0, 2]))
+    found = model.prevalence_change(k, 0, 2)
+    assert found.verdict == "rose"
+    assert (
+        "Of the weight of genres 31 % has next to no data in one of the periods (verse in 0)"
+        in (found.sentence)
+    )
+    emergence = model.emergence(k, 0.3)
+    if np.argmax(emergence.proba) == 1:
+        said = "There are next to no data in 1, where the model interpolates."
+        assert said in emergence.sentence
+    assert "0 verse" in repr(emergence) and "1 prose" in repr(emergence)
