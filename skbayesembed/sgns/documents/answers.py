@@ -24,6 +24,9 @@ _ANSWERS = 512
 _STILL = 1e-12
 # Slopes of a scale that make less than the draws' standard deviation over this are of its end.
 _FLAT = 2.0
+# Cosines beyond which directions may be as near as they are known, and squared standard deviations
+# of one against the other, over the squared distance of both, from which on they are.
+_NEAR, _AS_NEAR = 0.95, 1.0
 # Nodes of integrals over normal numbers.
 _NODES = 21
 # Numbers in a block of features along all deviations.
@@ -113,11 +116,16 @@ def about(deviations, question, mean, prob, draws=None):
     """
     change = change_of(deviations, question, draws)
     mean = mean + change.shift
-    if change.end is not None:
+    if change.end is not None and question.bends:
         mean = _held(question, mean, change.end)
         total = spread_of(deviations, change).total
         scale = scale_near_end(question.scale(mean), mean, total, question.bends)
         centre = scale.forward(mean)
+    elif change.end is not None:
+        near, centre = np.isfinite(change.end), question.centre(draws, mean)
+        total = np.where(near, spread_of(deviations, change).total, 0.0)
+        scale = scale_near_end(question.scale(mean), mean, total, 1)
+        centre = np.where(near, scale.forward(mean), centre)
     else:
         scale, centre = question.scale(mean), question.centre(draws, mean)
     change = change.times(1.0 / scale.slope(scale.backward(centre)))
@@ -166,6 +174,8 @@ def change_of(deviations, question, draws=None):
         pulls, end = _bent(deviations, question, at, moved, pulls)
     elif isinstance(question, Differences):
         pulls, shift = _of_both(deviations, question, at, moved, pulls, draws)
+    elif isinstance(question, Cosines):
+        pulls, end = _near_ends(deviations, question, at, moved, pulls)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
         picked = moved[:, question.index[part]]
@@ -217,8 +227,37 @@ def _bent(deviations, question, at, moved, pulls):
     return np.concatenate(gradients), np.concatenate(ends)
 
 
-def _turns(deviations, operands, index, at, moved):
-    """How the second direction of cosines moves against the first, (rows, n, K).
+def _near_ends(deviations, question, at, moved, pulls):
+    """Gradients of cosines that allow for second order where directions are as near as known.
+
+    That is where one of them turns against the other, or against its opposite, by more than what is
+    between them, in one standard deviation. With an array that is finite for these, and infinite
+    for others; None where there are none.
+    """
+    cosines, index, out = question.at(at), question.index, pulls.copy()
+    ends = np.full(len(index), np.inf)
+    for sign in (1.0, -1.0):
+        rows = np.flatnonzero(sign * cosines > _NEAR)
+        if not rows.size:
+            continue
+        turns, n_noise = _turns(deviations, question.operands, index[rows], at, moved, sign)
+        apart = 2.0 * (1.0 - np.abs(cosines[rows]))
+        widest = np.array([np.linalg.norm(turns[:, i], 2) ** 2 for i in range(rows.size)])
+        as_near = np.flatnonzero(widest > _AS_NEAR * apart)
+        if not as_near.size:
+            continue
+        rows, turns = rows[as_near], turns[:, as_near]
+        # of the opposite of the second direction: cosines, and their gradients by the first, with
+        # the other sign
+        picked, flip = at[index[rows]], np.array([[sign], [1.0]])
+        picked = picked * flip[::-1]
+        found, most = bent(picked, pulls[rows] * flip, turns, n_noise)
+        out[rows], ends[rows] = found * flip, most
+    return out, ends if np.isfinite(ends).any() else None
+
+
+def _turns(deviations, operands, index, at, moved, sign=1.0):
+    """How the second direction of cosines, times a sign, moves against the first, (rows, n, K).
 
     Rows are deviations: those that are noise of the estimate, which all places share or places have
     of their own, and then others. With the number of the former.
@@ -228,7 +267,7 @@ def _turns(deviations, operands, index, at, moved):
     unit = at / length[:, None]
     # of the unit vector of a sum by the sum
     slopes = (np.eye(k) - unit[:, :, None] * unit[:, None]) / length[:, None, None]
-    pulls = np.stack([-slopes[index[:, 0]], slopes[index[:, 1]]], axis=2)
+    pulls = np.stack([-slopes[index[:, 0]], sign * slopes[index[:, 1]]], axis=2)
     shared = np.einsum("mirk,ijrk->mij", moved[:, index], pulls)
     entries = Question(operands, np.repeat(index, k, axis=0))
     own = _own(deviations, entries, pulls.reshape(-1, 2, k))

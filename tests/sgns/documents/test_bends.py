@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from skbayesembed import BayesianSGNS
+from skbayesembed.metrics.words import unit_vectors
 from skbayesembed.sgns.documents import answers
 from skbayesembed.sgns.documents.bends import bent, scale_near_end
 from skbayesembed.sgns.documents.deviations import Deviations
 from skbayesembed.sgns.questions.kinds import Cosines
-from skbayesembed.sgns.questions.operands import of_places, together, values_at
+from skbayesembed.sgns.questions.operands import Operands, of_places, together, values_at
 from skbayesembed.sgns.questions.scales import COSINE
 
 N_DRAWS, K = 40_000, 4
@@ -78,3 +81,37 @@ def test_intervals_end_at_one():
     ends = scale.backward(scale.forward(np.array([0.99, 0.5])) + 0.08)
     np.testing.assert_allclose(ends, [1.0, np.tanh(np.arctanh(0.5) + 0.08)])
     np.testing.assert_allclose(scale.slope(np.array([0.99, 0.5])), [1.0, 0.75])
+
+
+@pytest.mark.parametrize("solver", ["map", "vi"])
+def test_words_that_are_as_near_as_they_are_known(solver):
+    """Words that are used alike have a cosine of one, which first order has all or nothing of.
+
+    Against vectors that move as far as they do. At one the inverse hyperbolic tangent made
+    intervals from -.99 of means of .999, or of no width where the mean was below the mode's.
+    """
+    rng = np.random.default_rng(2)
+    kinds = "cat dog pet fur the of".split(), "car road fuel bus xx the of".split()
+    texts = [" ".join(rng.choice(kinds[i % 2], 20)) for i in range(60)]
+    for k in (2, 3):
+        model = BayesianSGNS(k, solver=solver, min_count=1, random_state=0).fit(texts)
+        found, deviations = model.similarity("xx", "bus"), model._deviations()
+        z = np.random.default_rng(0).standard_normal((4000, len(deviations.shifts)))
+        places = [model.vocabulary_[word] for word in ("xx", "bus")]
+        moved = unit_vectors(
+            deviations.vectors[0, places] + np.tensordot(z, deviations.shifts[:, 0, places], 1)
+        )
+        low, _ = np.quantile(np.sum(moved[:, 0] * moved[:, 1], axis=-1), [0.05, 0.95])
+        assert found.mean > 0.98 and found.interval[1] > 0.999
+        # how far it reaches below one, to a factor of three
+        assert 1 / 3 < (1 - found.interval[0]) / (1 - low) < 3
+        assert found.sd < 0.1
+    # the same with the opposite of a direction: of a sum with its own negative
+    place = model.vocabulary_["xx"]
+    operands = Operands(
+        sparse.csr_array(np.array([[1.0], [-1.0]]) * np.eye(len(deviations.vectors[0]))[place]),
+        np.zeros(2, int), np.zeros(2, bool),
+    )  # fmt: skip
+    change = answers.change_of(deviations, Cosines(operands, np.array([[0, 1]])))
+    assert change.end is None or np.isfinite(change.end).all()
+    assert np.abs(change.shared).max() < 1e-6

@@ -67,7 +67,8 @@ def _exactly():
         patch.setattr(by_answer, "_SEARCH_TOL", 1e-10)
         patch.setattr(by_answer, "TOL", 1e-6)
         patch.setattr(sampling, "_TOL", 1e-5)
-        # and all are of first order
+        # and all are of first order, those of directions that are as near as known too
+        patch.setattr(answers, "_NEAR", 1.0)
         patch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
         patch.setattr(by_answer, "responding", lambda influence, *_: influence)
         yield
