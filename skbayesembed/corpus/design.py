@@ -109,10 +109,13 @@ def _terms_of(names, matrix, alone):
     """Names of the columns; those of ones that are meant as the constant get its name."""
     terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
     ones = np.all(matrix == 1.0, axis=0)
-    # frames that were made of an array have numbers for names
     for j, term in enumerate(terms):
         if term.strip().lower() == INTERCEPT and not ones[j]:
-            raise ValueError(f"{INTERCEPT} is the name of the constant, and that column varies.")
+            raise ValueError(
+                f"{INTERCEPT} is the name of the constant, whose column must be ones, got "
+                f"{matrix[:, j].min():g} to {matrix[:, j].max():g}: rename it, or leave it out."
+            )
+    # frames that were made of an array have numbers for names
     nameless = names is None or isinstance(names[0], int | np.integer)
     return [
         INTERCEPT
@@ -154,6 +157,10 @@ def note_on_names(terms: Iterable[str]) -> list[str]:
 
 def _named_columns(design, n, what, called):
     """Names of the columns, or None, and the columns in a form that has numbers."""
+    if type(design).__name__ == "LazyFrame":
+        raise ValueError(
+            f"{called} must hold its values, got a LazyFrame: pass {called}.collect()."
+        )
     if isinstance(design, Mapping):
         names, columns = list(design), list(design.values())
     elif getattr(getattr(design, "dtype", None), "names", None):
@@ -193,11 +200,12 @@ def _check_column(column, name):
         raise ValueError(
             f"{name} must hold numbers, got spans of time: give days, as by frame['time'].dt.days."
         )
-    if type(kind).__name__ == "CategoricalDtype" and len(kind.categories) > 2:
-        some = ", ".join(map(repr, kind.categories[:3].tolist()))
-        raise ValueError(
-            f"{name} must hold numbers, got categories ({some}, ...). {_OF_CATEGORIES}"
-        )
+    if type(kind).__name__ == "CategoricalDtype":
+        codes = getattr(column, "cat", column).codes
+        used = kind.categories[np.unique(codes[codes >= 0])].tolist()
+        if len(used) > 2:
+            some = ", ".join([*map(repr, used[:3]), *["..."][: len(used) - 3]])
+            raise ValueError(f"{name} must hold numbers, got categories ({some}). {_OF_CATEGORIES}")
 
 
 def _check_labels(columns, name):

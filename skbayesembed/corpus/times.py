@@ -197,7 +197,7 @@ def _read_objects(values, name):
             )
     if values.size and all(isinstance(value, np.datetime64) for value in values):
         # one by one those before the year one would be numbers
-        return np.array(values.tolist(), dtype="datetime64[us]")
+        return np.array(values.tolist())
     for i, value in enumerate(values):
         if isinstance(value, np.datetime64):
             # finer than microseconds it would be a number

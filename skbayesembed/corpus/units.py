@@ -104,6 +104,9 @@ def check_units(units, n, what="documents"):
             f"units must have one label for each of the {n} {what}, got shape {found.shape}."
         )
     check_none_missing(found, what)
+    if found.dtype.kind == "f" and isinstance(units, list | tuple):
+        # integers beside a float were rounded
+        _check_floats(found, units)
     if found.dtype == object:
         labels = found.tolist()
         # numbers and strings side by side cannot be sorted; numbers alone are equal as 1 and 1.0
@@ -111,12 +114,18 @@ def check_units(units, n, what="documents"):
         if not numeric and not all(isinstance(one, str) for one in labels):
             _check_told_apart(labels)
         found = np.array(labels if numeric else [str(label) for label in labels])
-        if numeric and np.unique(found).size < len(set(labels)):
-            raise ValueError(
-                "units must be numbers that floating point tells apart, got such as "
-                f"{max(labels, key=abs)!r}: make identifiers texts."
-            )
+        if numeric:
+            _check_floats(found, labels)
     return found
+
+
+def _check_floats(found, labels):
+    """Raise a ValueError where numbers that differ are one as they were read."""
+    if np.unique(found).size < len(set(labels)):
+        raise ValueError(
+            "units must be numbers that floating point tells apart, got such as "
+            f"{max(labels, key=abs)!r}: make identifiers texts."
+        )
 
 
 def _check_told_apart(labels):

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from ..common.checks import check_bool, check_forms, check_integer, check_not_iterator
 from ..common.warnings import warn_user
 from ..corpus.periods import check_times
+from ..corpus.rows import check_rows
 from ..corpus.spelling import offer
 from ..corpus.text import (
     Analyzer,
@@ -178,6 +179,7 @@ def extract_snippets(
     check_bool("lowercase", lowercase)
     if not callable(analyzer) and analyzer != "word":
         raise ValueError(f"analyzer must be 'word' or a callable, got {analyzer!r}.")
+    check_rows(documents=documents, times=times, genres=genres, units=units)
     documents = materialise(documents)
     texts = input_kind(documents) == "text"
     lower = texts and lowercase and not callable(analyzer)

@@ -14,6 +14,7 @@ from ..common.checks import NothingToScoreError
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
+from ..corpus.rows import check_rows
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
@@ -163,6 +164,7 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     """
     check_timed(estimator, times)
     static.check_units_method(estimator, units)
+    check_rows(X=X, times=times, units=units, sample_weight=sample_weight)
     kind, X = kind_of(X)
     if kind != "counts":
         forget_columns(estimator)

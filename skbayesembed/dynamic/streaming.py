@@ -13,6 +13,7 @@ from ..common.estimator import FittedMixin, fixed_of, online
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
+from ..corpus.rows import check_rows
 from ..corpus.text import analyzer_of, build_corpus, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
@@ -66,6 +67,7 @@ class Stream:
     def learn(self, estimator, X, times):
         """Take in a batch of documents, all later than those before."""
         inputs.check_timed(estimator, times)
+        check_rows(X=X, times=times)
         kind, X = inputs.kind_of(materialise(X))
         self._check_same(estimator, kind)
         n = X.shape[0] if hasattr(X, "shape") else len(X)

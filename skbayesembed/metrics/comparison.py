@@ -395,7 +395,8 @@ def _check(found):
                 "loo(..., pointwise=True) returns, or score_units."
             )
         first, same = found[first_name], len(one.pointwise) == len(found[first_name].pointwise)
-        same = same and _of_units(one) == _of_units(found[first_name])
+        alike = _of_units(one) == _of_units(first)
+        same = same and alike
         for rows in ("labels", "rows"):
             # of units, and of snippets
             if same and rows in one and rows in first:
@@ -404,7 +405,7 @@ def _check(found):
         if same and "pairs" in one:
             same = np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
-        if ("p_waic" in one) != ("p_waic" in first):
+        if alike and ("p_waic" in one) != ("p_waic" in first):
             raise ValueError(
                 f"{name!r} and {first_name!r} must be of one criterion, got loo and waic: they "
                 "differ for one model. Take loo of both."

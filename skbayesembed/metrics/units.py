@@ -20,6 +20,7 @@ from ..common.compiling import waiting_time
 from ..common.trial import duration
 from ..common.warnings import held_warnings, muted, note_user, warn_of_parts, warn_user
 from ..corpus.kinds import take_documents
+from ..corpus.rows import check_rows
 from ..corpus.units import as_labels, check_units
 from ..io.digest import digest
 from ..posterior.results import mixed
@@ -116,6 +117,7 @@ def score_units(
     ((2,), True)
     """
     check_integer("cv", cv, 2)
+    check_rows(X=X, units=units, **covariates)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if units is not None:
         _one_each("units", units, n)

@@ -17,6 +17,7 @@ from scipy.special import stdtr, stdtrit
 from ..common.checks import check_bool, check_choice, check_prob
 from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, check_rank, design_of
+from ..corpus.rows import check_rows
 from ..corpus.times import Times, check_order
 from ..corpus.units import Units, check_units, name_of, units_of
 from ..numeric.regression import NO_REST, has_rest, residuals
@@ -280,6 +281,7 @@ class _Posed(NamedTuple):
 
 
 def _posed(features, outcome, units, times, covariates, names):
+    check_rows(outcome=outcome, units=units, times=times, covariates=covariates)
     draws, freedom = as_estimated(features, draws_of(features))
     n = draws.shape[1]
     y = outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))

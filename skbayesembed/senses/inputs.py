@@ -13,6 +13,7 @@ from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
+from ..corpus.rows import check_rows
 from ..corpus.text import document_counts, frequent_corpus
 from ..corpus.units import as_labels, check_units, sizes_of
 from ..spine import CHAINS
@@ -124,6 +125,7 @@ class Places:
 
 def training_data(estimator, X, y, times, genres, units=None):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+    check_rows(X=X, y=y, times=times, genres=genres, units=units)
     counts, words, columns = _read(estimator, X)
     _warn_of_documents(counts)
     n = counts.shape[0]
@@ -160,6 +162,7 @@ def training_data(estimator, X, y, times, genres, units=None):
 
 def places(estimator, X, times, genres, units=None):
     """`Places` of snippets for a fitted estimator."""
+    check_rows(X=X, times=times, genres=genres, units=units)
     counts = known_counts(estimator, X)
     _warn_of_fractions(counts)
     return placed(estimator, counts, times, genres, units)

@@ -162,7 +162,7 @@ def rests_on(n_periods):
     return "neighboring periods" if n_periods > 1 else "the prior"
 
 
-def note_on_few(few, of_units, periods, genres=None):
+def note_on_few(few, of_units, periods, genres=None, of_all=None):
     """Line below a table on periods with next to no data, a list; none where there are no such.
 
     Parameters
@@ -175,6 +175,8 @@ def note_on_few(few, of_units, periods, genres=None):
         Labels.
     genres : list of str, optional
         Labels, where data are those of single genres.
+    of_all : int, optional
+        How many periods there are, where these are some of them.
     """
     cells = np.argwhere(few).tolist()
     if not cells:
@@ -185,7 +187,8 @@ def note_on_few(few, of_units, periods, genres=None):
     what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
     where = f"{len(cells)} {'period' if genres is None else 'cell'}{'s' if len(cells) > 1 else ''}"
     where += "" if genres is None else " of genre and period"
-    return [f"({what} in {where}, {named}: figures there rest mostly on {rests_on(len(periods))})"]
+    n_periods = len(periods) if of_all is None else of_all
+    return [f"({what} in {where}, {named}: figures there rest mostly on {rests_on(n_periods)})"]
 
 
 def _cell(period, genre):
@@ -323,11 +326,12 @@ def on_lent(estimator, at, units):
     if lent == 0.0:
         return ""
     labels, genres = [estimator.periods_.labels[t] for t in at], estimator.genres_
-    cells = [f"{genres[g]} in {labels[t]}" for g, t in np.argwhere(few).tolist()]
+    cells = [_cell(labels[t], str(genres[g])) for g, t in np.argwhere(few).tolist()]
     more = f" and {len(cells) - _CELLS_NAMED} more" if len(cells) > _CELLS_NAMED else ""
     named = ", ".join(cells[:_CELLS_NAMED])
+    share = f"{100 * lent:.0f} %" if lent >= 0.005 else "less than 1 %"
     return (
-        f" Of the weight of genres {100 * lent:.0f} % has next to no data in one of the periods "
+        f" Of the weight of genres {share} has next to no data in one of the periods "
         f"({named}{more}), and is extrapolated there."
     )
 
@@ -367,6 +371,8 @@ def sentence_on_emergence(found, few=None):
     best = int(np.argmax(found.proba))
     if found.source == "point" or few is None or not few[best]:
         return text
+    if len(few) == 1:
+        return f"{text} There are next to no data: it rests on the prior."
     where = "interpolates" if 0 < best < len(few) - 1 else "extrapolates"
     return f"{text} There are next to no data in {found.periods[best]}, where the model {where}."
 

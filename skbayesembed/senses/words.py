@@ -120,7 +120,7 @@ def sense_words(estimator, n, period, prob, rank="probable"):
     asides = [*asides_of(estimator.posterior_), *note_on_words_of_units(estimator)]
     if label is not None:
         few = few_data(seen_in(estimator, chosen, None)["snippets"], None, "all")
-        asides += note_on_few(few[None], False, [label])
+        asides += note_on_few(few[None], False, [label], of_all=n_periods)
     found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names)
     return found._resting_on(source_of(estimator), asides)
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_prob
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.kinds import input_kind, materialise
+from ..corpus.rows import check_rows
 from ..corpus.text import analyzer_of, encode, keep_tokens
 from ..corpus.times import Times, check_order
 from ..corpus.units import check_units, name_of, units_of
@@ -73,6 +74,7 @@ def meaning_effects(
     check_prob(prob)
     index = [word_index(estimator, one, "word") for one in _listed(word)]
     directions = _directions(estimator, axes)
+    check_rows(X=X, design=design, units=units, times=times)
     ids, offsets = _tokens(estimator, X)
     n = len(offsets) - 1
     units_name = name_of(units)

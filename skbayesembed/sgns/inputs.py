@@ -19,6 +19,7 @@ from ..corpus.count_matrix import (
 )
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind, known_counts
+from ..corpus.rows import check_rows
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from .batches import (
@@ -143,6 +144,7 @@ def training_data(estimator, X, seed, units=None, sample_weight=None):
     """
     online = estimator.learning_method == "online"
     check_units_method(estimator, units)
+    check_rows(X=X, units=units, sample_weight=sample_weight)
     training = read(estimator, X)
     check_vocabulary(estimator, training.words.size)
     check_words(estimator, training.vocabulary)

@@ -13,6 +13,7 @@ from ..common.estimator import spaced
 from ..common.random import seed_at
 from ..corpus.design import INTERCEPT, design_of, note_on_names
 from ..corpus.known import known_counts
+from ..corpus.rows import check_rows
 from ..corpus.times import check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
@@ -396,6 +397,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
             "effects need two topics or more, and this fit has one (n_components=1): its share is "
             "1 in every document, whatever the covariates."
         )
+    check_rows(X=X, design=design, units=units, times=times)
     counts = known_counts(estimator, X)
     n = counts.shape[0]
     units_name = name_of(units)

@@ -508,3 +508,6 @@ def test_bins_that_go_on():
 def test_dates_before_the_year_one_in_an_array_of_objects():
     dates = np.array([np.datetime64("-0044-03-15"), np.datetime64("-0010-03-15")], dtype=object)
     np.testing.assert_allclose(check_times(dates), [-43.8, -9.8], atol=0.01)
+    # microseconds do not reach so far
+    dates[0] = np.datetime64("-500000")
+    assert check_times(dates)[0] == pytest.approx(-500000, abs=1)

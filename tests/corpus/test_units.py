@@ -125,6 +125,8 @@ def test_weights_behind_a_mask_are_missing():
 
 def test_identifiers_that_floating_point_does_not_tell_apart():
     labels = np.array([2**53, 2**53 + 1, 1.0], dtype=object)
-    with pytest.raises(ValueError, match="make identifiers texts"):
-        check_units(labels, 3)
+    for given in (labels, labels.tolist()):
+        with pytest.raises(ValueError, match="make identifiers texts"):
+            check_units(given, 3)
+    assert check_units([1, 1.0, 2.5], 3).tolist() == [1, 1, 2.5]
     assert check_units(np.array([1, 1.0, 2], dtype=object), 3).tolist() == [1, 1, 2]

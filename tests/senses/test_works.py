@@ -682,7 +682,8 @@ def test_snippets_without_a_known_word_are_no_data():
     table = model.prevalence_info()
     assert table.n_snippets.tolist() == [[30, 30, 0]] and table.n_units.tolist() == [[5, 5, 0]]
     assert table.few.tolist() == [[False, False, True]]
-    assert "fewer than 10 snippets in 1 period, 2" in repr(model.sense_words(2, period=2))
+    said = repr(model.sense_words(2, period=2))
+    assert "fewer than 10 snippets in 1 period, 2: figures there rest mostly on neighboring" in said
     assert "fewer than 10 snippets in 1 period, 2" in repr(model.predict_shares(times=[2] * 4))
 
 
@@ -699,9 +700,8 @@ def test_what_is_said_of_genres_and_periods_without_data():
     k = int(np.argmax(model.prevalence_[:, 0, 2]))
     found = model.prevalence_change(k, 0, 2)
     assert found.verdict == "rose"
-    assert (
-        "Of the weight of genres 31 % has next to no data in one of the periods (verse in 0)"
-        in (found.sentence)
+    assert "Of the weight of genres 31 % has next to no data in one of the periods (0 verse)" in (
+        found.sentence
     )
     emergence = model.emergence(k, 0.3)
     if np.argmax(emergence.proba) == 1:

@@ -121,8 +121,8 @@ def about(deviations, question, mean, prob, draws=None):
         total = spread_of(deviations, change).total
         scale = scale_near_end(question.scale(mean), mean, total, question.bends)
         centre = scale.forward(mean)
-    elif change.end is not None:
-        near, centre = np.isfinite(change.end), question.centre(draws, mean)
+    elif (near := _at_ends(question, mean, change)).any():
+        centre = question.centre(draws, mean)
         total = np.where(near, spread_of(deviations, change).total, 0.0)
         scale = scale_near_end(question.scale(mean), mean, total, 1)
         centre = np.where(near, scale.forward(mean), centre)
@@ -130,6 +130,18 @@ def about(deviations, question, mean, prob, draws=None):
         scale, centre = question.scale(mean), question.centre(draws, mean)
     change = change.times(1.0 / scale.slope(scale.backward(centre)))
     return answer(deviations, mean, centre, change, prob, scale)
+
+
+def _at_ends(question, mean, change):
+    """Which answers are cosines that may be as near one as they are known.
+
+    That is by their means or by their gradients, which are at the mode: where the mean is nearer to
+    one the slope of the scale is another.
+    """
+    if question.bends or not isinstance(question, Cosines):
+        return np.zeros(len(question), bool)
+    near = np.abs(mean) > _NEAR
+    return near if change.end is None else near | np.isfinite(change.end)
 
 
 def about_many(deviations, make, index, mean, prob):
@@ -149,7 +161,7 @@ def about_many(deviations, make, index, mean, prob):
     )
 
 
-def change_of(deviations, question, draws=None):
+def change_of(deviations, question, draws=None, second=True):
     """`Change` of the answers to a question: its gradient along deviations of the operands.
 
     Parameters
@@ -158,6 +170,9 @@ def change_of(deviations, question, draws=None):
     question : Question
     draws : object, optional
         As of `about`.
+    second : bool
+        Whether gradients of cosines near one allow for second order: they hang on the deviations
+        then, and are others for others.
     """
     operands, k = question.operands, deviations.vectors.shape[-1]
     if deviations.by_answer:
@@ -174,7 +189,7 @@ def change_of(deviations, question, draws=None):
         pulls, end = _bent(deviations, question, at, moved, pulls)
     elif isinstance(question, Differences):
         pulls, shift = _of_both(deviations, question, at, moved, pulls, draws)
-    elif isinstance(question, Cosines):
+    elif second and isinstance(question, Cosines):
         pulls, end = _near_ends(deviations, question, at, moved, pulls)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
@@ -209,6 +224,8 @@ def _of_both(deviations, question, at, moved, pulls, draws):
             moves = _held(part, mean, end) - mean
         elif isinstance(part, Differences):
             found, moves = _of_both(*given, own)
+        elif isinstance(part, Cosines):
+            (found, _), moves = _near_ends(*given), 0.0
         else:
             continue
         out[:, columns] = sign * found
@@ -218,13 +235,17 @@ def _of_both(deviations, question, at, moved, pulls, draws):
 
 def _bent(deviations, question, at, moved, pulls):
     """`bent` for the answers to a question, some at a time: what turns one of them has K rows."""
-    index, found = question.index, []
-    step = max(1, _ANSWERS // at.shape[1])
+    index, found, step = question.index, [], _turned_at_once(at)
     for part in (slice(a, a + step) for a in range(0, max(1, len(index)), step)):
         turns, n_noise = _turns(deviations, question.operands, index[part], at, moved)
         found.append(bent(at[index[part]], pulls[part], turns, n_noise, question.bends))
     gradients, ends = zip(*found, strict=True)
     return np.concatenate(gradients), np.concatenate(ends)
+
+
+def _turned_at_once(at):
+    """Answers whose turns, of K rows each, are worked out together."""
+    return max(1, _ANSWERS // at.shape[1])
 
 
 def _near_ends(deviations, question, at, moved, pulls):
@@ -236,10 +257,14 @@ def _near_ends(deviations, question, at, moved, pulls):
     """
     cosines, index, out = question.at(at), question.index, pulls.copy()
     ends = np.full(len(index), np.inf)
-    for sign in (1.0, -1.0):
-        rows = np.flatnonzero(sign * cosines > _NEAR)
-        if not rows.size:
-            continue
+    step = _turned_at_once(at)
+    parts = [
+        (sign, rows[a : a + step])
+        for sign in (1.0, -1.0)
+        for rows in [np.flatnonzero(sign * cosines > _NEAR)]
+        for a in range(0, rows.size, step)
+    ]
+    for sign, rows in parts:
         turns, n_noise = _turns(deviations, question.operands, index[rows], at, moved, sign)
         apart = 2.0 * (1.0 - np.abs(cosines[rows]))
         widest = np.array([np.linalg.norm(turns[:, i], 2) ** 2 for i in range(rows.size)])
@@ -322,7 +347,7 @@ def _own(deviations, question, pulls):
 
 def cosine_change(deviations, a, b):
     """`Change` of the cosines between the targets at places ``a`` and ``b`` (n,)."""
-    return change_of(deviations, _pairs(Cosines, deviations, a, b, 0))
+    return change_of(deviations, _pairs(Cosines, deviations, a, b, 0), second=False)
 
 
 def logit_change(deviations, a, b):
