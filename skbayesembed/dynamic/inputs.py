@@ -348,6 +348,7 @@ def held_out(estimator, X, times):
 
     Documents are counted by the fixed scoring protocol, all those of a period together.
     """
+    check_rows(X=X, times=times)
     kind, X = kind_of(X)
     if kind == "pairs":
         centres = place_times(estimator, times, len(X), kind)
@@ -399,6 +400,7 @@ def _groups(centres, X):
 
 def documents(estimator, X, times):
     """Counts of the vocabulary's words in each document, and the center of its period or None."""
+    check_rows(X=X, times=times)
     kind, X = kind_of(X)
     refuse_pairs("transform", kind)
     counts = static.count_documents(estimator, X)

@@ -26,6 +26,10 @@ def test_rows_in_another_order_are_refused():
     drift = DynamicSGNS(2, solver="map", min_count=1)
     with pytest.raises(ValueError, match=of_times):
         drift.fit(texts, times=times)
+    drift.fit(texts, times=times.tolist())
+    for method in (drift.score, drift.transform):
+        with pytest.raises(ValueError, match=of_times):
+            method(texts, times=times)
     with pytest.raises(ValueError, match=of_times):
         DynamicSGNS(2, solver="vi", min_count=1).partial_fit(texts, times=times)
     with pytest.raises(ValueError, match=of_times):
