@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import as_floats, check_no_texts
+from .rows import row_labels
 
 INTERCEPT = "(intercept)"
 # Names of a column of ones, in any case: of R, patsy and statsmodels.
@@ -210,7 +211,7 @@ def _check_column(column, name):
 
 def _check_labels(columns, name):
     """Raise a ValueError for columns of pandas with other labels of rows, or in another order."""
-    labels = [x.index for x in columns if hasattr(x, "iloc") and hasattr(x, "index")]
+    labels = [found for found in map(row_labels, columns) if found is not None]
     if any(not labels[0].equals(other) for other in labels[1:]):
         raise ValueError(
             f"{name} must have columns with the same labels of rows in one order: make one "

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from ..common.checks import is_numeral
 
-# Of no documents, whatever they hold.
-_NO_LISTS = Mapping, Set, str, bytes
+# What is no list of documents or labels, though it can be gone through.
+NO_LISTS = Mapping, Set, str, bytes
 _ALLOWED = (
     "X must be documents (a list, array or Series of str), token lists (a list of lists of str) "
     "or a count matrix (sparse, 2-D array, DataFrame or list of lists of numbers)"
@@ -34,7 +34,7 @@ def materialise(X: Any) -> Any:
     if isinstance(X, Iterable) and (hasattr(X, "__next__") or not _has_length(X)):
         return list(X)
     placed = any(hasattr(X, name) for name in ("__getitem__", "shape", "__array__"))
-    if isinstance(X, Iterable) and not placed and not isinstance(X, _NO_LISTS):
+    if isinstance(X, Iterable) and not placed and not isinstance(X, NO_LISTS):
         # what has a length and no places, as a bar of progress around a file, may be read once only
         return list(X)
     return X

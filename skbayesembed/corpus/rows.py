@@ -25,7 +25,7 @@ def check_rows(**given: Any) -> None:
     >>> from skbayesembed.corpus.rows import check_rows
     >>> check_rows(X=["oak", "elm"], units=["Ann", "Bob"])
     """
-    labelled = [(name, labels) for name, x in given.items() if (labels := _labels(x)) is not None]
+    labelled = [(name, labels) for name, x in given.items() if (labels := _of_any(x)) is not None]
     for name, labels in labelled[1:]:
         first, others = labelled[0]
         if _in_another_order(others, labels):
@@ -36,10 +36,14 @@ def check_rows(**given: Any) -> None:
             )
 
 
-def _labels(x):
-    if isinstance(x, Mapping):
-        # columns of one mapping have the same (`design_of`)
-        return next((labels for one in x.values() if (labels := _labels(one)) is not None), None)
+def _of_any(x):
+    # columns of one mapping have the same (`design_of`)
+    parts = x.values() if isinstance(x, Mapping) else [x]
+    return next((labels for one in parts if (labels := row_labels(one)) is not None), None)
+
+
+def row_labels(x: Any) -> Any:
+    """Labels of the rows of a pandas object, an Index; None of everything else."""
     return x.index if hasattr(x, "iloc") and hasattr(x, "index") else None
 
 

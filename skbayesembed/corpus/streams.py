@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
 from scipy import sparse
 
-from .kinds import input_kind, sequence_kind
+from .kinds import NO_LISTS, input_kind, sequence_kind
 from .text import analyzer_of
 
 # Documents whose kind is looked at together.
@@ -54,15 +54,14 @@ def _is_whole(texts):
 
     The latter may have a length, as a bar of progress around a file has, and be read once only.
     """
-    known = str, bytes, list, tuple, Mapping, Set
-    if isinstance(texts, known) or sparse.issparse(texts):
+    if isinstance(texts, (*NO_LISTS, list, tuple)) or sparse.issparse(texts):
         return True
     return any(hasattr(texts, name) for name in ("dtype", "__array__", "columns"))
 
 
 def _is_empty(texts):
     """Whether texts are a list, an array or a column without any."""
-    one_line = getattr(texts, "ndim", 1) == 1 and not isinstance(texts, str | bytes | Mapping | Set)
+    one_line = getattr(texts, "ndim", 1) == 1 and not isinstance(texts, NO_LISTS)
     return one_line and isinstance(texts, Iterable) and len(texts) == 0
 
 

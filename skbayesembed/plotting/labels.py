@@ -121,16 +121,12 @@ def label_times(axes, times, periods):
     spans = any(map(_is_span, periods, times))
     axes.set_xlabel(("year" if years else "time") + (" (points: middles of periods)" * spans))
     if years:
+        from matplotlib.ticker import ScalarFormatter
+
         whole_ticks(axes.xaxis)
-        if isinstance(axes.xaxis.get_major_formatter(), _formatter()):
+        if isinstance(axes.xaxis.get_major_formatter(), ScalarFormatter):
             # of a few weeks within a year, differences from it would be no years
             axes.ticklabel_format(axis="x", useOffset=False)
-
-
-def _formatter():
-    from matplotlib.ticker import ScalarFormatter
-
-    return ScalarFormatter
 
 
 def whole_ticks(axis):

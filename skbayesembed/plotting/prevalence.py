@@ -30,8 +30,8 @@ _SEEN = "mean of {units} seen"
 _WORDS, _LETTERS = 3, 34
 # Letters of a line of a legend in two columns.
 _TWO_COLUMNS = 38
-# How far senses are apart where there is one period, whose axis has a length of one.
-# and how far the first and the last are at most.
+# How far senses are apart where there is one period, whose axis has a length of one; and how far
+# the first and the last are at most.
 _BESIDE, _WIDEST = 0.08, 0.9
 # Letters of a line of a name that is given, and of the title of a legend.
 _WRAPPED, _TITLE = 40, 46

@@ -147,9 +147,12 @@ class Snippets:
     @property
     def cells(self):
         """Number of snippets, ndarray of shape (n_genres, n_periods)."""
-        flat = np.bincount(
-            self.genres * self.n_periods + self.periods, minlength=self.n_genres * self.n_periods
-        )
+        return self.cells_of(slice(None))
+
+    def cells_of(self, places):
+        """Number of the snippets at some places, as `cells`."""
+        cell = (self.genres * self.n_periods + self.periods)[places]
+        flat = np.bincount(cell, minlength=self.n_genres * self.n_periods)
         return flat.reshape(self.n_genres, self.n_periods)
 
     @property

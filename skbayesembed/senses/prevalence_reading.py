@@ -36,6 +36,7 @@ from .verdicts import (
     few_by_genre,
     few_data,
     few_in_periods,
+    genre_weights,
     lent_in,
     note_on_change_seen,
     note_on_genres,
@@ -58,8 +59,7 @@ def prevalence_draws(estimator, senses, genre, units="all"):
     draws = draws_of(estimator, units)[..., senses].sum(axis=-1)
     if genre is not None:
         return draws[:, genre_index(estimator, genre)]
-    weights = estimator._cells.sum(axis=1)
-    return np.einsum("g,sgt->st", weights / weights.sum(), draws)
+    return np.einsum("g,sgt->st", genre_weights(estimator), draws)
 
 
 class PrevalenceReadingMixin:
@@ -326,7 +326,7 @@ class PrevalenceReadingMixin:
         found.sentence = sentence_on_change(found, *about)
         found.sentence += on_change_seen(found)
         few = []
-        if genre is None and self.posterior_["prevalence"].shape[2] > 1:
+        if genre is None:
             few = note_on_genres(self, at, units)
             found.sentence += on_lent(self, at, units)
         return found._noting(*note_on_change_seen(self, found), *few)
@@ -401,9 +401,8 @@ class PrevalenceReadingMixin:
         seen = seen_in(self, at, None if genre is None else genre_index(self, genre))
         lacking = few_data(seen["snippets"], seen.get("units"), units)
         if genre is None and self.posterior_["prevalence"].shape[2] > 1:
-            weights = self._cells.sum(axis=1)
             by_genre = few_by_genre(self, at, units)
-            lacking = lacking | (weights / weights.sum() @ by_genre >= MOST_LENT)
+            lacking = lacking | (genre_weights(self) @ by_genre >= MOST_LENT)
         found.sentence = sentence_on_emergence(found, lacking)
         if already := already_above(found):
             found._noting(f"({already})")
@@ -416,7 +415,7 @@ class PrevalenceReadingMixin:
         """The verdict, or that there are no data where genres that have some do not say it."""
         known = ~few_by_genre(self, at, units).any(axis=1)
         draws = draws_of(self, units)[..., senses].sum(axis=-1)[:, known][:, :, list(at)]
-        weights = self._cells.sum(axis=1)[known]
+        weights = genre_weights(self)[known]
         change = (draws[..., 1] - draws[..., 0]) @ (weights / weights.sum())
         side = str(side_of_zero(hdi_interval(change, prob=found.prob), "rose", "fell"))
         return found.verdict if side == found.verdict else NO_DATA

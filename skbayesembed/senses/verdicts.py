@@ -42,14 +42,12 @@ def told_of(data):
 
     Snippets without a known word are read as the prior has it, and are no data.
     """
-    telling = data.telling
-    cells = np.zeros((data.n_genres, data.n_periods), dtype=np.int64)
-    np.add.at(cells, (data.genres[telling], data.periods[telling]), 1)
-    if data.works is None:
+    telling, c = data.telling, data.contexts
+    cells = data.cells_of(telling)
+    if c is None:
         return cells, None
-    rows = np.column_stack([data.genres, data.periods, data.works])[telling]
-    rows, counts = np.unique(rows, axis=0, return_counts=True)
-    return cells, np.column_stack([rows, counts]).astype(np.int64)
+    counts = np.bincount(c.of_snippet[telling], minlength=len(c.genres))
+    return cells, np.column_stack([c.genres, c.periods, c.works, counts])[counts > 0]
 
 
 def cells_told(estimator):
@@ -129,6 +127,12 @@ def few_data(n_snippets, n_units, units):
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
+def genre_weights(estimator):
+    """Weights of genres in answers over all, their shares of the training snippets (n_genres,)."""
+    weights = estimator._cells.sum(axis=1)
+    return weights / weights.sum()
+
+
 def few_by_genre(estimator, at, units):
     """Cells of genre and some periods with next to no data, bool (n_genres, len(at)).
 
@@ -153,8 +157,7 @@ def lent_in(estimator, at, genre, units):
     """Share of the weight of genres with next to no data in one of some periods."""
     if genre is not None or estimator.posterior_["prevalence"].shape[2] == 1:
         return 0.0
-    weights = estimator._cells.sum(axis=1)
-    return float(weights / weights.sum() @ few_by_genre(estimator, at, units).any(axis=1))
+    return float(genre_weights(estimator) @ few_by_genre(estimator, at, units).any(axis=1))
 
 
 def rests_on(n_periods):
@@ -182,13 +185,18 @@ def note_on_few(few, of_units, periods, genres=None, of_all=None):
     if not cells:
         return []
     names = [_cell(periods[t], None if genres is None else str(genres[g])) for g, t in cells]
-    more = len(names) - _CELLS_NAMED
-    named = ", ".join(names[:_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
     what = f"fewer than {FEWEST_SNIPPETS} snippets" + (f" or {FEW_UNITS} units" if of_units else "")
     where = f"{len(cells)} {'period' if genres is None else 'cell'}{'s' if len(cells) > 1 else ''}"
     where += "" if genres is None else " of genre and period"
     n_periods = len(periods) if of_all is None else of_all
-    return [f"({what} in {where}, {named}: figures there rest mostly on {rests_on(n_periods)})"]
+    named, on = _first_cells(names), rests_on(n_periods)
+    return [f"({what} in {where}, {named}: figures there rest mostly on {on})"]
+
+
+def _first_cells(names):
+    """Names of the first cells, and how many more there are."""
+    more = len(names) - _CELLS_NAMED
+    return ", ".join(names[:_CELLS_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cell(period, genre):
@@ -242,12 +250,11 @@ def change_seen(estimator, draws, alike, at, genre, prob):
     prob : float
         Of the interval.
     """
-    weights = estimator._cells.sum(axis=1)
 
     def change_of(draws):
         change = draws[..., 1] - draws[..., 0]
         change[:, (cells_told(estimator)[:, at] == 0).any(axis=1)] = np.nan
-        return change @ (weights / weights.sum()) if genre is None else change[:, genre]
+        return change @ genre_weights(estimator) if genre is None else change[:, genre]
 
     change = change_of(draws)
     found = {"seen_alike": float(change_of(alike).mean()), "seen": float(change.mean())}
@@ -320,19 +327,16 @@ def _seen_is_outside(found):
 
 def on_lent(estimator, at, units):
     """A sentence on genres that lack data in one of two periods, behind that on a change."""
-    few = few_by_genre(estimator, at, units)
-    weights = estimator._cells.sum(axis=1)
-    lent = weights / weights.sum() @ few.any(axis=1)
+    lent = lent_in(estimator, at, None, units)
     if lent == 0.0:
         return ""
+    few = few_by_genre(estimator, at, units)
     labels, genres = [estimator.periods_.labels[t] for t in at], estimator.genres_
     cells = [_cell(labels[t], str(genres[g])) for g, t in np.argwhere(few).tolist()]
-    more = f" and {len(cells) - _CELLS_NAMED} more" if len(cells) > _CELLS_NAMED else ""
-    named = ", ".join(cells[:_CELLS_NAMED])
     share = f"{100 * lent:.0f} %" if lent >= 0.005 else "less than 1 %"
     return (
         f" Of the weight of genres {share} has next to no data in one of the periods "
-        f"({named}{more}), and is extrapolated there."
+        f"({_first_cells(cells)}), and is extrapolated there."
     )
 
 

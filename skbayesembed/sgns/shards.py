@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..common.checks import check_choice, check_integer
 from ..common.files import FORMATS, read_npz, write_npz
+from ..corpus.kinds import NO_LISTS
 from ..corpus.streams import documents_of
 from ..corpus.units import as_labels, check_units
 from ..corpus.vocabulary import READING, Vocabulary
@@ -420,7 +421,7 @@ def _chunks(texts, vocabulary, place, units, kinds) -> Iterator[tuple]:
 
 def _may_be_labels(units):
     """Whether there is one label after the other, in an order."""
-    no_list = isinstance(units, str | bytes | Mapping | Set) or hasattr(units, "columns")
+    no_list = isinstance(units, NO_LISTS) or hasattr(units, "columns")
     return isinstance(units, Iterable) and not no_list
 
 

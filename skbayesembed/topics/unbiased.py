@@ -67,7 +67,7 @@ def unbiased_shares(estimator, counts, chosen):
     shares = np.linspace(0.0, 1.0, _GROUPS + 1)[1:-1]
     edges = np.unique(np.quantile(lengths, shares, method="nearest"))
     groups = np.searchsorted(edges, lengths)
-    # how documents are read hardly hangs on the draw
+    # how documents are read hardly hangs on the draw: a few matrices serve all
     blocks = np.array_split(chosen, min(_MATRICES, chosen.size))
     of_draw = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])
     with OneBlasThread():

@@ -122,10 +122,7 @@ class OnlineVI:
         """End a pass: all data have been read, and batches that follow repeat them."""
         if self.q is None:
             return
-        before = [np.zeros(self.shape[0])] * 2 if self.total is None else self.total
-        # a word that subsampling had left without any before has those of this pass
-        both = zip(before, self.seen, strict=True)
-        self.total = [np.where(total > 0, total, seen) for total, seen in both]
+        self.total = [np.array(self._everything(side)) for side in (0, 1)]
         self.unmet = self.contexts == 0
 
     def result(self, run):
