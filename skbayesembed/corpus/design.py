@@ -79,11 +79,7 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
     given = design.to_numpy() if hasattr(design, "to_numpy") else design
     if _has_dates(given):
         raise _of_dates(name)
-    try:
-        check_no_texts(given)
-        matrix = as_floats(given)
-    except ValueError as error:
-        raise ValueError(f"{name} must hold numbers: {error}. {_OF_CATEGORIES}") from None
+    matrix = _as_numbers(given, name)
     alone = matrix.ndim == 1
     matrix = matrix[:, None] if alone else matrix
     if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
@@ -92,9 +88,10 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         )
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
+        called = column if names is None else repr(names[column])
         raise ValueError(
             f"{name} must hold finite numbers, got {matrix[row, column]} in row {row}, column "
-            f"{column}: leave such {what} out."
+            f"{called}: leave such {what} out."
         )
     terms = _terms_of(names, matrix, alone)
     if twice := {term for term in terms if terms.count(term) > 1}:
@@ -104,6 +101,15 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
     check_rank(matrix, terms, what, name)
     return Design(matrix, np.array(terms, dtype=str))
+
+
+def _as_numbers(values, name):
+    """Floats of what is called ``name``; a ValueError that says what else there was."""
+    try:
+        check_no_texts(values)
+        return as_floats(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must hold numbers: {error}. {_OF_CATEGORIES}") from None
 
 
 def _terms_of(names, matrix, alone):
@@ -182,8 +188,9 @@ def _named_columns(design, n, what, called):
                 f"{called} must have a row for each of the {n} {what}, got shape "
                 f"{np.shape(column)} of {name!r}."
             )
-    for column in columns:
-        _check_column(column, called)
+    for name, column in zip(names, columns, strict=True):
+        _check_column(column, f"{called}[{name!r}]")
+        _as_numbers(column, f"{called}[{name!r}]")
     _check_labels(columns, called)
     # a stack of masked columns would have what is behind the masks
     columns = [as_floats(x) if isinstance(x, np.ma.MaskedArray) else x for x in columns]
@@ -197,7 +204,7 @@ def _check_column(column, name):
     if _has_dates(column):
         raise _of_dates(name)
     kind = getattr(column, "dtype", None)
-    if getattr(kind, "kind", "") == "m" or type(kind).__name__ == "Duration":
+    if type(kind).__name__ == "Duration" or _holds(column, "m", datetime.timedelta):
         raise ValueError(
             f"{name} must hold numbers, got spans of time: give days, as by frame['time'].dt.days."
         )
@@ -222,16 +229,18 @@ def _check_labels(columns, name):
 
 def _has_dates(values):
     """Whether entries are dates, of NumPy, pandas or Python."""
+    return _holds(values, "M", datetime.date | np.datetime64, "Period")
+
+
+def _holds(values, kind, types, name=None):
+    """Whether entries are of a kind of NumPy's, or objects of these types or of a type's name."""
     try:
         values = np.asarray(values)
     except ValueError:
         return False
     if values.dtype.kind != "O":
-        return values.dtype.kind == "M"
-    return any(
-        isinstance(x, datetime.date | np.datetime64) or type(x).__name__ == "Period"
-        for x in values.flat
-    )
+        return values.dtype.kind == kind
+    return any(isinstance(x, types) or type(x).__name__ == name for x in values.flat)
 
 
 def _of_dates(name):

@@ -217,7 +217,7 @@ def test_features_that_are_nearly_alike():
             r"shape \(120, 25\) are read as 120 draws of one feature of 25 documents: pass draws",
         ),
         ({"outcome": ["a"] * N}, "outcome must hold numbers"),
-        ({"covariates": {"by": ["a"] * N}}, "covariates must hold numbers"),
+        ({"covariates": {"by": ["a"] * N}}, r"covariates\['by'\] must hold numbers"),
         ({"covariates": {"one": np.ones(N)}}, "covariates must have columns that vary, got 1"),
         ({"covariates": {"by": [1, 2]}}, "covariates must have a row for each of the 120"),
         ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
