@@ -417,7 +417,7 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     sooner = ""
     if advise is not None and spent is not None and spent >= _TOO_LONG:
         sooner = advise(estimator, training, spent)
-    if isinstance(spent, OfOneAnswer):
+    if isinstance(spent, OfOneAnswer) or getattr(spent, "alone", None) is not None:
         sooner = _of_others(spent)
     parts, between = _merged(parts), None
     if trial.saved > 0 or trial.added > 0:
@@ -452,7 +452,13 @@ def _of_others(spent):
     """What questions after the first one cost."""
     if isinstance(spent, OfOneAnswer):
         return f"each further answer about {duration(spent.each)}"
-    return "once for all questions"
+    once, alone = "once for all questions", getattr(spent, "alone", None)
+    if alone is None:
+        return once
+    return (
+        f"{once} (with by_answer=True about {duration(alone)} for one answer, "
+        f"{duration(alone.each)} for each further one)"
+    )
 
 
 def _merged(parts):

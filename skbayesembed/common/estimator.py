@@ -151,7 +151,9 @@ class FittedMixin(SaveMixin):
         shown = copy.copy(self)
         shown._stream = None
         sampling = self.__dict__.get("_sampling")
-        made = {} if sampling is None else vars(sampling)
+        made = {}
+        if sampling is not None:
+            made = vars(sampling.in_use(getattr(self, "by_answer", "auto")))
         of_model = getattr(self, "uncertainty", None) == "model"
         if not ("deviations" in made or of_model and {"n_units", "dispersion"} <= made.keys()):
             shown._sampling = None

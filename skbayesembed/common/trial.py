@@ -53,6 +53,24 @@ class OfOneAnswer(float):
         return found
 
 
+class OfAllAnswers(float):
+    """Seconds of a first question, after which all others are answered at once.
+
+    Attributes
+    ----------
+    alone : OfOneAnswer or None
+        What answers one by one would take.
+    """
+
+    alone: OfOneAnswer | None
+
+    def __new__(cls, seconds: float, alone: OfOneAnswer | None) -> OfAllAnswers:
+        """Of all answers, and of one by itself."""
+        found = super().__new__(cls, seconds)
+        found.alone = alone
+        return found
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the cost of a fit.

@@ -207,8 +207,17 @@ def units_of(units, weights, n, what="documents", otherwise=""):
     return Units(whole, found, weights)
 
 
+def sampling_in_use(estimator):
+    """What intervals by units of a fitted estimator are worked out by, None where there is nothing.
+
+    ``by_answer``, where an estimator has it, may be set after the fit.
+    """
+    sampling = getattr(estimator, "_sampling", None)
+    return None if sampling is None else sampling.in_use(getattr(estimator, "by_answer", "auto"))
+
+
 def is_unasked(estimator):
     """Whether a fitted estimator has intervals by units that nobody has asked for yet."""
-    sampling = getattr(estimator, "_sampling", None)
+    sampling = sampling_in_use(estimator)
     by_units = getattr(estimator, "uncertainty", None) == "documents" and sampling is not None
     return by_units and "deviations" not in vars(sampling)

@@ -36,7 +36,9 @@ _FORMAT, _VERSION = "skbayesembed.checkpoint", 2
 # Digits of the digest that file names have.
 _DIGITS = 20
 # Parameters that draws do not depend on, or that data and seeds stand for.
-_OTHERWISE = ("checkpoint", "embedding", "n_jobs", "random_state", "verbose", "warm_start")
+_OTHERWISE = (
+    "by_answer", "checkpoint", "embedding", "n_jobs", "random_state", "verbose", "warm_start",
+)  # fmt: skip
 
 _T = TypeVar("_T")
 _ACTIVE: ContextVar[Checkpoint | None] = ContextVar("checkpoint", default=None)

@@ -17,7 +17,7 @@ from ..common.checks import check_integer
 from ..common.files import FORMATS, npz_path
 from ..common.memory import note_size
 from ..common.warnings import note_user, warn_user
-from ..corpus.units import is_unasked
+from ..corpus.units import is_unasked, sampling_in_use
 from ..posterior.worst import facts_on_worst
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
@@ -89,7 +89,7 @@ def _note_unasked(estimator, file):
 
     Of models whose answers are worked out one by one they never are.
     """
-    if not is_unasked(estimator) or estimator._sampling.by_answer:
+    if not is_unasked(estimator) or sampling_in_use(estimator).by_answer:
         return
     if estimator.rho_.size >= _WORTH_STORING:
         note_user(

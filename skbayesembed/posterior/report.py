@@ -13,6 +13,7 @@ import numpy as np
 
 from ..common.mixing import FEW_DRAWS, RHAT_LIMIT
 from ..corpus.embedding import described
+from ..corpus.units import sampling_in_use
 from .cells import share_of
 from .results import About
 from .sources import (
@@ -308,9 +309,10 @@ def _intervals(estimator, attrs):
     said = label.partition("(")[2].removesuffix(")") or label
     response = "does not apply"
     if by_units:
-        known = vars(estimator._sampling)
+        sampling = sampling_in_use(estimator)
+        known = vars(sampling)
         response = "worked out with the first question"
-        if estimator._sampling.by_answer:
+        if sampling.by_answer:
             response = (
                 "not measured (answers one by one): taken as 1, but along soft directions of an "
                 "answer where words are so many that rare ones meet by clusters"

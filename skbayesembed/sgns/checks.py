@@ -34,6 +34,7 @@ def check_parameters(estimator):
     check_choice("uncertainty", e.uncertainty, UNCERTAINTIES)
     check_choice("pair_weights", e.pair_weights, ("token", "pairs"))
     check_bool("balance", e.balance)
+    check_by_answer(e.by_answer)
     check_bool("biases", e.biases)
     if e.biases and e.solver not in ("vi", AUTO):
         raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")
@@ -53,6 +54,12 @@ def check_parameters(estimator):
     _check_anchors(e.anchors, e.n_components)
     check_kept(e.keep_draws)
     check_feature_names(e.feature_names)
+
+
+def check_by_answer(value):
+    """Raise a ValueError for a ``by_answer`` that is not allowed."""
+    if not (isinstance(value, bool | np.bool_) or (isinstance(value, str) and value == AUTO)):
+        raise ValueError(f"by_answer must be True, False or 'auto', got {value!r}.")
 
 
 def _check_prior(e):

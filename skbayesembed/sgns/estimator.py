@@ -21,7 +21,13 @@ from .counting import PairCounts
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
 from .documents.possible import why_not
-from .documents.source import balances, sampling_of, warn_of_dispersion, warn_of_few_units
+from .documents.source import (
+    balances,
+    check_countable,
+    sampling_of,
+    warn_of_dispersion,
+    warn_of_few_units,
+)
 from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .of_documents import DocumentsMixin
@@ -147,12 +153,17 @@ class BayesianSGNS(
         separate observation. Intervals are the model's without documents (a single ``PairCounts``,
         online learning, sampled negatives) and with biases or ``prior="ard"``; after ``fit``,
         ``posterior_.attrs["uncertainty"]`` says which they are. ``posterior_``, ``score`` and
-        ``loo`` are always the model's. If ``rho_`` has more than 2,000,000 entries, or what all
-        answers share would not fit in memory, answers are computed one by one, each by a
-        linear system: minutes of processor time for 10,000 words, hours for 100,000. Then
-        ``dispersion_`` is NaN, ``response_`` is taken as 1 (from 10,000 words on refits tell of an
-        answer's soft directions), ranks among all words have no probability, and features of
-        documents no standard deviation.
+        ``loo`` are always the model's.
+    by_answer : bool or "auto", default="auto"
+        Whether intervals by units are computed one by one, each by a linear system: a minute of
+        processor time for 10,000 words, hours for 100,000. Otherwise the first question computes
+        what all answers share, which takes as long as some 20 answers of 10,000 words.
+        ``"auto"``: one by one if ``rho_`` has more than 2,000,000 entries, or if the rest would
+        not fit in memory. It is read at every answer, so it may be changed after ``fit``. Intervals
+        have the same meaning. One by one ``dispersion_`` is NaN, ``response_`` is taken as 1 (from
+        10,000 words on refits tell of an answer's soft directions), ranks among all words have no
+        probability, and features of documents no standard deviation. Not for a list of
+        ``PairCounts``.
     pair_weights : {"token", "pairs"}, default="token"
         For count matrices. ``"token"`` counts every token once as a target: each pair of a document
         of N tokens has weight ``1 / (N - 1)``. ``"pairs"`` counts every pair 1, and thus a token
@@ -319,6 +330,7 @@ class BayesianSGNS(
         biases: bool = False,
         learning_method: str = "batch",
         uncertainty: str = "documents",
+        by_answer: bool | str = "auto",
         pair_weights: str = "token",
         balance: bool = True,
         batch_size: int = 128,
@@ -362,6 +374,7 @@ class BayesianSGNS(
         self.biases = biases
         self.learning_method = learning_method
         self.uncertainty = uncertainty
+        self.by_answer = by_answer
         self.pair_weights = pair_weights
         self.balance = balance
         self.batch_size = batch_size
@@ -443,6 +456,7 @@ class BayesianSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
+        check_countable(self, training)
         work = _work(self, training)
         cost.announce(self, ROOM, training, seeds, _find, seconds_of_question, work)
         settled, found = _find(self, training, seeds)

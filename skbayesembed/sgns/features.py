@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..common.estimator import check_room, recorded_draws
+from ..corpus.units import sampling_in_use
 from .documents import answers
 from .predict import feature_variance, word_shares
 from .vectors import deviations_of, target_draws
@@ -61,7 +62,7 @@ def sampled_features(estimator, counts, n_draws):
 
 def _deviations(estimator):
     """`Deviations` of all vectors, None where intervals are the model's."""
-    sampling = estimator._sampling
+    sampling = sampling_in_use(estimator)
     by_answer = sampling is not None and sampling.by_answer
     if estimator.uncertainty == "documents" and by_answer:
         raise ValueError(
@@ -69,6 +70,6 @@ def _deviations(estimator):
             f"of all vectors, got a model of {estimator.words_.size} words and "
             f"{estimator.rho_.shape[1]} components, whose answers are worked out one by one: "
             "similarity, nearer, cooccurrence_proba and the like of words that are named. Use "
-            "features='mean', or set_params(uncertainty='model')."
+            "features='mean', set_params(by_answer=False), or set_params(uncertainty='model')."
         )
     return deviations_of(estimator)

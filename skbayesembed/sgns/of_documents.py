@@ -15,6 +15,7 @@ from ..common.checks import check_bool, check_choice, check_integer, check_no_we
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
+from ..corpus.units import sampling_in_use
 from ..posterior.results import Result
 from . import inputs, predict
 from .features import document_features, sampled_features
@@ -220,7 +221,8 @@ class DocumentsMixin(DocumentFeaturesMixin):
     def _word_facts(self, period=None):
         """Standard deviations of target vectors, and units of words, where they are known."""
         facts = {}
-        if self.uncertainty == "documents" and self._sampling and self._sampling.by_answer:
+        sampling = sampling_in_use(self)
+        if self.uncertainty == "documents" and sampling and sampling.by_answer:
             # deviations of all words are not known
             return {"n_units": self.n_units_}
         deviations = deviations_of(self)

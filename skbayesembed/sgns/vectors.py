@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_choice
 from ..common.warnings import warn_user
-from .checks import UNCERTAINTIES
+from ..corpus.units import sampling_in_use
+from .checks import UNCERTAINTIES, check_by_answer
 from .predict import with_biases
+from .priors import AUTO
 from .questions.asking import Vectors
 
 _SIDES = ("rho", "alpha")
@@ -77,7 +79,8 @@ def deviations_of(estimator):
         Where the mode does not allow for them.
     """
     check_choice("uncertainty", estimator.uncertainty, UNCERTAINTIES)
-    sampling = estimator._sampling
+    check_by_answer(getattr(estimator, "by_answer", AUTO))
+    sampling = sampling_in_use(estimator)
     if estimator.uncertainty != "documents" or sampling is None:
         return None
     # as they are set now, which may be after the fit
@@ -157,8 +160,10 @@ class UnitsMixin:
                 f"{name} needs documents, or {self._units_need}, and was fitted with "
                 f"{self._no_units}."
             )
-        self._sampling.of_model = self.uncertainty == "model"
-        return self._sampling
+        check_by_answer(getattr(self, "by_answer", AUTO))
+        sampling = sampling_in_use(self)
+        sampling.of_model = self.uncertainty == "model"
+        return sampling
 
     def _note_uncertainty(self, posterior):
         """Say in the posterior what intervals know of."""

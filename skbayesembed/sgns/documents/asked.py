@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...common.trial import OfOneAnswer
+from ...common.trial import OfAllAnswers, OfOneAnswer, duration
 from ...inference.threads import OneBlasThread
 from ..batches import ShardBatches
 from ..data import pair_table
@@ -41,6 +41,9 @@ _SHARED_CLUSTERED, _EXACT, _ROUGH = 20.0, 16.0, 160.0
 _ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05
 # What takes so many seconds is timed at once, without a trial before.
 _LONG = 0.3
+# Seconds of all answers from which on what one takes by itself is worth a word, and the share of
+# them up to which it is.
+_TOO_LONG, _MUCH_LESS = 120.0, 0.3
 
 
 def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float]) -> float | None:
@@ -65,14 +68,40 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     given = hasattr(pairs, "parts")
     n_entries = n_units * n_words if given else n_places(pairs.source, training.units.index)
     prior = Prior(n_words, k, 1.0)
-    if not given and goes_by_answer(n_words, k, n_units, lambda: n_entries):
+    by_answer = not given and estimator.by_answer
+    if by_answer == "auto":
+        by_answer = goes_by_answer(n_words, k, n_units, lambda: n_entries)
+    if by_answer:
         check_room_by_answer(n_words, k, n_entries, training.counts.positive.nnz)
         model = SGNSModel(pair_table(training.counts), k, prior)
         shared, each = seconds_by_answer(model, pairs, clock)
         return OfOneAnswer(shared + each, each)
     check_room(n_words, k, n_units, n_entries, keeps_tables(n_words, given))
     model = SGNSModel(pair_table(training.counts), k, prior)
-    return seconds_of_deviations(model, n_units, pairs, clock)
+    return seconds_of_all(model, n_units, pairs, clock)
+
+
+def seconds_of_all(
+    model: SGNSModel, n_units: int, pairs: Any, clock: Callable[[], float]
+) -> OfAllAnswers:
+    """`seconds_of_deviations`, and what one answer by itself takes where that is much less."""
+    spent = seconds_of_deviations(model, n_units, pairs, clock)
+    if spent < _TOO_LONG or pairs is None or hasattr(pairs, "parts"):
+        return OfAllAnswers(spent, None)
+    shared, each = seconds_by_answer(model, pairs, clock)
+    alone = OfOneAnswer(shared + each, each)
+    return OfAllAnswers(spent, alone if alone < _MUCH_LESS * spent else None)
+
+
+def said_of_one(spent: float) -> str:
+    """What answers one by one take, where all of them take so long, a sentence; empty of others."""
+    alone = getattr(spent, "alone", None)
+    if alone is None:
+        return ""
+    return (
+        "For a few answers set_params(by_answer=True): one takes about "
+        f"{duration(alone)}, each further one {duration(alone.each)}."
+    )
 
 
 def seconds_by_answer(

@@ -23,7 +23,7 @@ from ..laplace.orbits import canonical_frame
 from ..starting import searched
 from .adjoint import AskedDeviations
 from .asked import seconds_by_answer
-from .footprint import check_room_by_answer, together_by_answer
+from .footprint import MOST_ENTRIES, check_room_by_answer, together_by_answer
 from .refits import responding
 from .response import mode_near
 from .sampling import Mode, Sampling
@@ -44,6 +44,8 @@ _HIGHER, _MUCH, _CLOSER, _MOST_MOVES = 1.0, 0.05, 0.05, 3
 _FAR, _FURTHEST = 1.0, 0.25
 # The searches with other weights of units, from where first order leads.
 _REFIT_TOL = 1e-6
+# Seconds of the first answer from which on a word is said of it.
+_PATIENCE = 5.0
 # Seconds between two lines about systems, and from which on they are told where none are asked for.
 _BETWEEN, _LONG = 30.0, 60.0
 # Answers of one question from which on it is said how long they take.
@@ -150,6 +152,8 @@ class SamplingByAnswer(Sampling):
         with working_time() as clock:
             first, each = seconds_by_answer(model, self._build.pairs, clock)
         self._each = each
+        if first + each < _PATIENCE and not self.verbose:
+            return
         text = (
             f"{_NAME}: the first takes about {duration(first + each)} of processor time, each "
             f"further one about {duration(each)}, to a factor of 3, without refits. Answers "
@@ -292,7 +296,10 @@ class SamplingByAnswer(Sampling):
         """Say how long so many answers take before they are worked out, where they are many."""
         if n_answers > _MANY:
             _ = self._at_mode
-            self._say(
+            text = (
                 f"{_NAME}: {n_answers} answers take about {duration(n_answers * self._each)} of "
                 "processor time, to a factor of 3."
             )
+            if self._arrays["rho"].size <= MOST_ENTRIES and self.twin is not None:
+                text += " set_params(by_answer=False) works out at once what all answers share."
+            self._say(text)

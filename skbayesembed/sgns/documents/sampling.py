@@ -21,7 +21,7 @@ from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
 from ..laplace.orbits import canonical_frame
-from .asked import seconds_of_deviations
+from .asked import said_of_one, seconds_of_all
 from .awaited import Awaited
 from .deviations import (
     FEWEST_UNITS,
@@ -141,10 +141,13 @@ class Sampling:
     of_model : bool
         Whether intervals are the model's, and all that is worked out is whether these are too
         narrow.
+    twin : Sampling or None
+        Of the same text, which works answers out one by one where this one does not, or the other
+        way round.
     """
 
     _waiting: Awaited | None = None
-    of_model = False
+    of_model, twin = False, None
     # Whether answers are worked out one by one (`by_answer`).
     by_answer = False
 
@@ -157,6 +160,30 @@ class Sampling:
         state = self.__dict__ | {"_at_mode": None, "_waiting": None}
         del state["_at_mode"], state["_waiting"]
         return state
+
+    def in_use(self, by_answer):
+        """Itself, or its twin where answers are to be worked out the other way.
+
+        Parameters
+        ----------
+        by_answer : bool or "auto"
+            Whether answers are worked out one by one. Where all are known they are not.
+
+        Raises
+        ------
+        ValueError
+            If they are to be, and are no answers of a model of text.
+        """
+        known = not self.by_answer and "deviations" in vars(self)
+        if isinstance(by_answer, str) or by_answer == self.by_answer or known:
+            return self
+        if self.twin is None:
+            raise ValueError(
+                f"by_answer={by_answer} needs units whose text fit has counted, or a PairShard "
+                "with units, got counts of pairs, or a model of an earlier version: leave "
+                "by_answer='auto'."
+            )
+        return self.twin
 
     @property
     def n_sampled(self):
@@ -180,7 +207,7 @@ class Sampling:
         model, make_scores = self._build()
         self._waiting = None
         awaited = self._awaited
-        awaited.announce(n_words * k, lambda: self._seconds(model))
+        awaited.announce(n_words * k, lambda: self._seconds(model), said_of_one)
         threads = Workers(effective_n_jobs(self.n_jobs))
         with awaited.search(1, "mode"), threads as run:
             mode = find_mode_near(model, self._arrays, run)
@@ -193,7 +220,7 @@ class Sampling:
         """CPU seconds that all will take, by products of the model at hand."""
         pairs = getattr(self._build, "pairs", None)
         with working_time() as clock:
-            return seconds_of_deviations(model, self._number, pairs, clock)
+            return seconds_of_all(model, self._number, pairs, clock)
 
     def _seeds(self):
         return seed_at(self._seed).spawn(5)
@@ -301,7 +328,7 @@ class Sampling:
 
             found = respond(deviations, predicted, halves, mode_of, self._changes, rng)
             self.response, self.response_error = found
-        self._build = self._waiting = None
+        self._build = self._waiting = self.twin = None
         return deviations
 
     # What the modes of halves are searched with, and asked.

@@ -182,6 +182,16 @@ def warn_of_dispersion(estimator):
     )
 
 
+def check_countable(estimator, training):
+    """Raise a ValueError where answers are to be worked out one by one, and cannot be."""
+    given = hasattr(training.by_document, "parts")
+    if given and not isinstance(estimator.by_answer, str) and estimator.by_answer:
+        raise ValueError(
+            "by_answer must be False or 'auto' for a list of PairCounts, got True: influences of "
+            "units are then those of all words. Pass texts, or a PairShard with units."
+        )
+
+
 def sampling_of(estimator, training, posterior, seed):
     """The `Sampling` of a fit that has one.
 
@@ -203,13 +213,17 @@ def sampling_of(estimator, training, posterior, seed):
         if units.weights is not None:
             groups = [g[units.weights[g] > 0] for g in groups]
         build = PairSource([[pairs.parts[i] for i in group] for group in groups], prior)
-        kind = Sampling
+        kind, twin = Sampling, None
     else:
         n_pairs = int(training.counts.positive.nnz)
         build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent), n_pairs)
         n_words, k = prior.n_words, prior.n_components
         by_answer = goes_by_answer(n_words, k, units.n_units, lambda: build.n_entries)
         kind = SamplingByAnswer if by_answer else Sampling
+        twin = Sampling if by_answer else SamplingByAnswer
     arrays = {name: posterior.mean(name) for name in ("rho", "alpha")}
-    options = {"seed": seed, "n_jobs": e.n_jobs, "verbose": e.verbose}
-    return kind(build, arrays, units.n_units, balance=balances(e), **options)
+    options = {"seed": seed, "n_jobs": e.n_jobs, "verbose": e.verbose, "balance": balances(e)}
+    found = kind(build, arrays, units.n_units, **options)
+    if twin is not None:
+        found.twin = twin(build, arrays, units.n_units, **options)
+    return found

@@ -9,14 +9,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from skbayesembed import BayesianSGNS, GraphPrior
+from skbayesembed import BayesianSGNS, GraphPrior, PairCounts
 from skbayesembed.inference.laplace import NotAMode
 from skbayesembed.io import load
 from skbayesembed.sgns import clustered, data, starting
 from skbayesembed.sgns.clustered import ClusteredModel
 from skbayesembed.sgns.documents import (
     answers,
+    asked,
     by_answer,
     footprint,
     refits,
@@ -201,7 +203,9 @@ def test_coupled_words():
 @pytest.fixture
 def large(monkeypatch):
     """A model that is taken for one of very many words, and the notes that it gives."""
-    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    for module in (footprint, by_answer):
+        monkeypatch.setattr(module, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(by_answer, "_PATIENCE", 0.0)
     return make().fit(DOCUMENTS)
 
 
@@ -491,3 +495,81 @@ def test_the_cost_is_announced(by_clusters, monkeypatch):
             monkeypatch.setattr(module, name, value)
     cost = BayesianSGNS(3, min_count=1, solver="map").estimate_cost(DOCUMENTS)
     assert cost.question.cpu_seconds > 0 and "each further answer about" in repr(cost)
+
+
+def test_it_may_be_asked_for_after_the_fit(tmp_path):
+    """Also of a model from disk; what is known for all answers is not worked out one by one."""
+    model = make().fit(DOCUMENTS)
+    first, second = WORDS[:2].tolist()
+    expected = pickle.loads(pickle.dumps(model)).similarity(first, second)
+    model.set_params(by_answer=True)
+    one = model.similarity(first, second)
+    assert isinstance(model._sampling.twin, by_answer.SamplingByAnswer)
+    assert "deviations" not in vars(model._sampling)
+    assert np.isnan(model.dispersion_).all() and model.response_ == 1.0
+    assert np.isnan(model.most_similar(first, 2).prob_top).all()
+    assert "not measured" in str(model.report())
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.by_answer is True
+    np.testing.assert_array_equal(again.similarity(first, second).draws, one.draws)
+    again.set_params(by_answer=False)
+    np.testing.assert_array_equal(again.similarity(first, second).draws, expected.draws)
+    assert np.isfinite(again.dispersion_).any()
+    again.set_params(by_answer=True)
+    np.testing.assert_array_equal(again.similarity(first, second).draws, expected.draws)
+    # of first order and exactly solved, they differ by the draws of the prior's part
+    sampled = expected.sd_sampling / again.response_
+    np.testing.assert_allclose(one.sd_sampling, sampled, rtol=1e-3)
+
+
+def test_it_may_be_asked_for_by_the_fit():
+    model = make(by_answer=True).fit(DOCUMENTS)
+    assert np.isnan(model.most_similar(WORDS[0], 2).prob_top).all()
+    assert not np.isnan(model.set_params(by_answer="auto").most_similar(WORDS[0], 2).prob_top).any()
+
+
+def test_a_large_model_may_work_out_what_answers_share(large, monkeypatch, capsys):
+    monkeypatch.setattr(by_answer, "_MANY", 0)
+    assert large.similarity(*WORDS[:2]).source == "units"
+    assert "by_answer=False" not in capsys.readouterr().err
+    monkeypatch.setattr(by_answer, "MOST_ENTRIES", 10**6)
+    large.similarity(*WORDS[2:4])
+    assert "set_params(by_answer=False) works out at once" in capsys.readouterr().err
+    large.set_params(by_answer=False, features="mean_std")
+    assert large.transform(DOCUMENTS[:2]).shape == (2, 2 * K)
+
+
+def test_what_is_no_choice():
+    with pytest.raises(ValueError, match="by_answer must be True, False or 'auto', got 'yes'"):
+        make(by_answer="yes").fit(DOCUMENTS)
+    model = make().fit(DOCUMENTS).set_params(by_answer=2)
+    for question in (lambda: model.similarity(*WORDS[:2]), lambda: model.dispersion_):
+        with pytest.raises(ValueError, match="by_answer must be True, False or 'auto', got 2"):
+            question()
+
+
+def test_counts_of_pairs_are_not_asked_one_by_one():
+    """Influences of theirs are those of all words."""
+    ones = sparse.csr_array(np.ones((V, V)) - np.eye(V))
+    parts = [PairCounts(i * ones, ones, WORDS) for i in range(1, 11)]
+    with pytest.raises(ValueError, match="by_answer must be False or 'auto' for a list of PairC"):
+        make(by_answer=True).fit(parts)
+    model = make().fit(parts).set_params(by_answer=True)
+    with pytest.raises(ValueError, match="by_answer=True needs units whose text fit has counted"):
+        model.similarity(*WORDS[:2])
+
+
+def test_what_one_answer_takes_is_announced(monkeypatch):
+    monkeypatch.setattr(asked, "_TOO_LONG", 0.0)
+    monkeypatch.setattr(asked, "_MUCH_LESS", np.inf)
+    cost = make().estimate_cost(DOCUMENTS)
+    assert "with by_answer=True about" in repr(cost)
+    one = make(by_answer=True).estimate_cost(DOCUMENTS)
+    assert "each further answer about" in repr(one)
+    spent = asked.OfAllAnswers(1680.0, asked.OfOneAnswer(116.0, 77.0))
+    assert asked.said_of_one(spent) == (
+        "For a few answers set_params(by_answer=True): one takes about 120 s, each further one "
+        "77 s."
+    )
+    assert asked.said_of_one(asked.OfAllAnswers(10.0, None)) == asked.said_of_one(3.0) == ""
