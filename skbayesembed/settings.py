@@ -72,7 +72,7 @@ def over_settings(
     question : callable
         ``question(fitted estimator)`` returns a number, or an answer whose ``mean`` and
         ``interval`` have one number or one for each of several entries (as of ``similarity``,
-        ``drift``, ``project``, `regress`). Its ``prob_increase``, ``prob_positive``,
+        ``drift``, ``project``, `regress`, ``effects``). Its ``prob_increase``, ``prob_positive``,
         ``prob_exceeds`` or ``prob_nearest``, its ``threshold`` and its ``verdict`` go into the
         table.
     grid : dict of str to list, or list of dict
@@ -96,10 +96,11 @@ def over_settings(
         that may have either, differ from those of the own setting. A verdict with a "probably" is
         counted as the same as without, and the line says so where there are both. Answers
         with the verdict ``"no data"`` are counted in a separate line and left out of these. The
-        senses of each setting are matched to those of the own one by the snippets they are of: a
-        note says where they have other numbers or are others, and the sentence in how many
-        settings. With ``own="fitted"``, names of senses (`DiSCSenseModel.name_senses`) go to those
-        that they are matched to, so that ``question`` can ask by name.
+        senses or topics of each setting are matched to those of the own one by the snippets or
+        documents they are of: a note says where they have other numbers or are others, and the
+        sentence in how many settings. With ``own="fitted"``, names (`DiSCSenseModel.name_senses`,
+        `GaussianLDA.name_topics`) go to those that they are matched to, so that ``question`` can
+        ask by name.
 
         Ctrl-C ends it early: settings that were finished keep their rows, the others have the note
         ``"interrupted"``.
@@ -179,7 +180,8 @@ def over_settings(
     )  # fmt: skip
     each = [one[2] for one in found for _ in one[0]] if titles is None else None
     values = _own_values(estimator, settings)
-    table = replace(table, _own=values, _of_others=np.array(others), _titles=each)
+    what = _common([one[8].what for one in found if one[8] is not None])
+    table = replace(table, _own=values, _of_others=np.array(others), _titles=each, _what=what)
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
     asides = [_OF_MODEL] if of_model and "units" not in sources else []
     return table._resting_on(common, asides)
@@ -366,7 +368,7 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
             kinds = _kinds_of(fitted, X, fit_params)
             if named is not None and kinds is not None:
                 _last(fitted)._name_kinds(named.names_for(kinds))
-            answer = question(fitted)
+            answer = _in_a_row(question(fitted))
             took = clock()
         rows = _rows_of(answer)
         source, units = _resting_on(answer, _last(fitted), rows)
@@ -424,7 +426,7 @@ def _warnings_of(fitted):
 
 
 def _kinds_of(fitted, X, fit_params):
-    """What the numbers of an answer may be of, where an estimator can tell: its senses."""
+    """What the numbers of an answer may be of, where an estimator can tell: senses, topics."""
     kinds = getattr(fitted, "_kinds", None)
     if kinds is None:
         return None
@@ -482,6 +484,12 @@ def _tell_others(turn, took):
     others = duration(took * -(-(turn.n - 1) // turn.workers))
     note_user(f"over_settings: the first took {duration(took)}, the others about {others} if they "
               f"are like it{_longer(turn.larger)}")  # fmt: skip
+
+
+def _in_a_row(answer):
+    """An answer; of a table of effects by terms and topics or axes these one after the other."""
+    row = getattr(answer, "_in_a_row", None)
+    return answer if row is None else row()
 
 
 def _rows_of(answer):

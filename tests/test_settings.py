@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, over_settings, regress
+from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA, over_settings, regress
 from skbayesembed.common.warnings import note_user
+from skbayesembed.datasets import make_topics
+from skbayesembed.inference.kinds import Kinds
 from skbayesembed.posterior.deciding import surely
 from skbayesembed.posterior.over_settings import OverSettings
-from skbayesembed.senses.kinds import SenseKinds
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -574,22 +575,22 @@ def test_senses_of_settings_are_held_against_those_of_the_own_one():
 
 def test_senses_of_two_fits():
     sure = np.eye(3)[:, np.repeat([0, 1, 2], [50, 30, 20])]
-    own = SenseKinds(sure)
-    assert own.unlike(SenseKinds(0.9 * sure), "X") == ""
-    turned = own.unlike(SenseKinds(sure[[1, 0, 2]]), "X")
+    own = Kinds(sure)
+    assert own.unlike(Kinds(0.9 * sure), "X") == ""
+    turned = own.unlike(Kinds(sure[[1, 0, 2]]), "X")
     assert turned == (
         "The senses have other numbers than with X: its sense 0 is nearest to sense 1 there and "
         "its sense 1 is nearest to sense 0 there."
     )
     # the first two as one
-    fewer = own.unlike(SenseKinds(np.stack([sure[0] + sure[1], sure[2]])), "X")
+    fewer = own.unlike(Kinds(np.stack([sure[0] + sure[1], sure[2]])), "X")
     assert (
         "agree on 70 % of the snippets; its sense 1 is nearest to sense 2 there. Answers" in fewer
     )
     # and back: what is added to the other side has no number there
-    more = SenseKinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
+    more = Kinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
     assert "agree on 70 % of the snippets; its sense 2 is nearest to sense 1 there." in more
-    assert own.unlike(SenseKinds(sure[:, :90]), "X") == ""
+    assert own.unlike(Kinds(sure[:, :90]), "X") == ""
 
 
 def test_names_of_senses_go_to_those_of_new_fits():
@@ -613,14 +614,14 @@ def test_names_of_senses_go_to_those_of_new_fits():
 
 def test_names_for_the_senses_of_another_fit():
     sure = np.eye(3)[:, np.repeat([0, 1, 2], [50, 30, 20])]
-    own = SenseKinds(sure, np.array(["shore", "1", "loan"]))
-    assert own.names_for(SenseKinds(sure[[2, 0, 1]])) == {0: "loan", 1: "shore"}
-    assert own.names_for(SenseKinds(np.stack([sure[0] + sure[1], sure[2]]))) == {
+    own = Kinds(sure, np.array(["shore", "1", "loan"]))
+    assert own.names_for(Kinds(sure[[2, 0, 1]])) == {0: "loan", 1: "shore"}
+    assert own.names_for(Kinds(np.stack([sure[0] + sure[1], sure[2]]))) == {
         0: "shore",
         1: "loan",
     }
-    assert SenseKinds(sure).names_for(own) is None
-    assert own.names_for(SenseKinds(sure[:, :90])) is None
+    assert Kinds(sure).names_for(own) is None
+    assert own.names_for(Kinds(sure[:, :90])) is None
 
 
 def test_fitted_embeddings_stay_fitted():
@@ -642,3 +643,67 @@ def test_fitted_embeddings_stay_fitted():
         model, texts, ask, {"embedding__n_components": [3]}, own=False, times=years
     )
     assert "embedding must be fitted" in other.notes[0] and vectors.n_components == 2
+
+
+def test_topics_are_matched_and_their_effects_asked_for():
+    data = make_topics(n_documents=60, n_words=40, n_topics=3, n_dims=5, random_state=0)
+    year = {"year": np.arange(60.0)}
+    model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0)
+    table = over_settings(
+        model, data.counts, lambda m: m.effects(data.counts, year), {"n_components": [4]}
+    )
+    assert table.entries[:3] == [f"year, topic {k}" for k in range(3)] and len(table) == 7
+    expected = model.fit(data.counts).effects(data.counts, year)
+    np.testing.assert_allclose(table.mean[:3], expected.mean[1])
+    np.testing.assert_allclose(table.interval[:3], expected.interval[1])
+    np.testing.assert_allclose(table.p_value[:3], expected.p_value[1])
+    assert table.title == "effects on topic shares" and table.prob == 0.9
+    assert table.source == "units" and table.of_units == 60
+    # the order of what is found by another fit is not that of the first
+    order = np.argsort(-data.theta.mean(axis=0))
+    turned = data.theta.T[order][::-1]
+    own = Kinds(data.theta.T[order], None, "topic", "documents")
+    assert own.unlike(Kinds(turned), "X").startswith("The topics have other numbers than with X")
+
+
+def test_names_of_topics_go_to_those_of_new_fits():
+    data = make_topics(n_documents=60, n_words=40, n_topics=3, n_dims=5, random_state=0)
+    model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0).fit(data.counts)
+    model.name_topics({1: "taxes"})
+    year = {"year": np.arange(60.0)}
+
+    def ask(fitted):
+        row = fitted.effects(data.counts, year)
+        return row.mean[1, row.names.tolist().index("taxes")]
+
+    table = over_settings(model, data.counts, ask, {"random_state": [3, 4]}, own="fitted")
+    np.testing.assert_allclose(table.mean, table.mean[0], atol=1e-3)
+    assert np.isfinite(table.mean).all() and len(table) == 3
+
+
+def test_effects_of_a_topic_that_has_not_mixed_have_no_interval():
+    data = make_topics(n_documents=60, n_words=40, n_topics=3, n_dims=5, random_state=0)
+    model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0).fit(data.counts)
+    table = replace(model.effects(data.counts, {"year": np.arange(60.0)}), unmixed=np.array([1]))
+    row = table._in_a_row()
+    assert np.isnan(row.interval).any(axis=1).tolist() == [False, True, False]
+    assert np.isnan(row.p_value).tolist() == [False, True, False]
+
+
+def test_effects_on_meaning_are_asked_for():
+    year = {"year": np.arange(18.0)}
+
+    def ask(model):
+        return model.effects(TEXTS, year, word="cat", axes={"pets": ("sat", "dog")})
+
+    table = over_settings(MODEL, TEXTS, ask, {"window": [2]})
+    assert table.entries == ["year, length", "year, pets"] * 2
+    assert table.title == "effects on the vector of 'cat'" and np.isfinite(table.mean).all()
+
+
+def test_many_kinds_with_other_numbers_are_not_all_named():
+    sure = np.eye(12)[:, np.repeat(np.arange(12), 5)]
+    turned = Kinds(sure, None, "topic", "documents").unlike(Kinds(np.roll(sure, 1, axis=0)), "X")
+    assert turned.endswith(
+        "its topic 4 is nearest to topic 3 there, and 7 more have other numbers."
+    )

@@ -118,8 +118,10 @@ class OverSettings(SettingsInWords, Table):
     of_units: int | None = None
     units_name: str | None = None
     sources: list[str | None] | None = None
-    # Rows whose senses have other numbers than those of the own setting, or are others.
+    # Rows whose senses or topics have other numbers than those of the own setting, or are others,
+    # and what one is called.
     _of_others: np.ndarray | None = None
+    _what: str | None = None
     # What each row is about, where that is not the same for all.
     _titles: list[str | None] | None = None
     # The estimator's own values, which are in effect where a setting names no other.

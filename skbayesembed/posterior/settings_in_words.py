@@ -28,10 +28,10 @@ _LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
 _FEWEST_DIGITS, _MOST_DIGITS = 3, 8
 # The verdict of `nearer` on its first row, and what it is on the others.
 NEAREST, NOT_NEAREST = "nearest", "not nearest"
-# Of settings whose senses are others, in sentences.
+# Of settings whose senses or topics are others, in sentences.
 _OTHERS = (
-    "In {} the senses are not those of the setting that they are compared with, or have other "
-    "numbers, so that answers may be about another sense (the table's notes say which)"
+    "In {0} the {1}s are not those of the setting that they are compared with, or have other "
+    "numbers, so that answers may be about another {1} (the table's notes say which)"
 )
 # What all intervals share.
 _FROM = "the values from"
@@ -110,7 +110,8 @@ class SettingsInWords:
         parts = [text, capital("; ".join(told))] if told else [text]
         others = rows[:0] if self._of_others is None else rows[self._of_others[rows]]
         if others.size:
-            parts.append(_OTHERS.format(number_of(others.size, "setting") + self._named(others)))
+            where = number_of(others.size, "setting") + self._named(others)
+            parts.append(_OTHERS.format(where, self._what))
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
         parts += [capital(line) for line in self._on_sources(unmixed_too=False)]
         return ended(". ".join(parts), self.source, found=self, several=True)

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob
+from ..inference.kinds import Kinds
 from ..posterior.naming import given_names, set_names
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import Result
 from ..posterior.summary import summarise
 from .checks import word_index
 from .info import SenseTable, sense_info
-from .kinds import SenseKinds
 from .prevalence_reading import PrevalenceReadingMixin
 from .snippets import Choice, representative_snippets
 from .words import SenseWords, probability_draws, sense_words
@@ -303,10 +303,10 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         """The senses by the snippets of ``fit``, for comparisons of fits (`over_settings`)."""
         given = {"times": times, "genres": genres, "units": units}
         names = given_names(self.posterior_, "sense")
-        return SenseKinds(self.predict_proba(X, **given).T, names)
+        return Kinds(self.predict_proba(X, **given).T, names)
 
     def _name_kinds(self, names):
-        """Names of senses of another fit (`SenseKinds.names_for`), where it had some."""
+        """Names of senses of another fit (`Kinds.names_for`), where it had some."""
         if names:
             self.name_senses(names)
 

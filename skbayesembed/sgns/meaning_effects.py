@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from ..corpus.design import note_on_names
 from ..posterior.cells import dashed, number, p_values, repeated
@@ -152,6 +153,20 @@ class MeaningEffects(Table):
             for j, term in enumerate(self.terms)
             for i, axis in enumerate(self.axes)
         }
+
+    def _in_a_row(self):
+        """Effects in a row, as `over_settings` compares them."""
+        return Bunch(
+            terms=[f"{term}, {axis}" for term in self.terms for axis in self.axes],
+            mean=self.mean.ravel(),
+            interval=self.interval.reshape(-1, 2),
+            p_value=self.p_value.ravel(),
+            prob=self.prob,
+            title=f"effects on {self.of}",
+            source="units",
+            of_units=self.n_units,
+            units_name=self.units_name,
+        )
 
     def _sentence(self, j, i):
         of, sides, sign, what = self._of(self.axes[i])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
+from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
@@ -269,6 +270,23 @@ class TopicEffects(Table):
 
     def _mixed(self):
         return np.tile(mixed_of(self.unmixed, self.mean.shape[1]), len(self._shown_terms()))
+
+    def _in_a_row(self):
+        """Effects in a row, without the constant's, as `over_settings` compares them."""
+        terms = [j for j, term in enumerate(self.terms) if term != INTERCEPT]
+        topics = [called(self.names, "topic", k) for k in range(self.mean.shape[1])]
+        mixed = np.tile(mixed_of(self.unmixed, len(topics)), len(terms))
+        return Bunch(
+            terms=[f"{self.terms[j]}, {topic}" for j in terms for topic in topics],
+            mean=self.mean[terms].ravel(),
+            interval=np.where(mixed[:, None], self.interval[terms].reshape(-1, 2), np.nan),
+            p_value=np.where(mixed, self.p_value[terms].ravel(), np.nan),
+            prob=self.prob,
+            title="effects on topic shares",
+            source="units",
+            of_units=self.n_units,
+            units_name=self.units_name,
+        )
 
     def _series(self):
         terms = self._shown_terms()

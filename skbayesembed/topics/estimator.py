@@ -18,6 +18,8 @@ from ..common.estimator import DocumentFeaturesMixin, all_or_nothing, check_room
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
 from ..cost import Cost
+from ..inference.kinds import Kinds
+from ..posterior.naming import given_names
 from . import inputs
 from .checks import WORD_PROBAS
 from .datatree import DataTreeMixin
@@ -531,6 +533,11 @@ class GaussianLDA(
         warn_of_unknown(reading.counts, _OF_PRIOR)
         check_room(n_draws, reading.counts.shape[0], self._n_means)
         return theta_draws(self, reading, n_draws)
+
+    def _kinds(self, X, **given):
+        """The topics by the documents of ``fit``, for comparisons of fits (`over_settings`)."""
+        shares = topic_features(self._fold(inputs.reading(self, X, None)), False)
+        return Kinds(shares.T, given_names(self.posterior_, "topic"), "topic", "documents")
 
     def _fold(self, reading, by=None, fold_in=FoldIn):
         check_choice("word_proba", self.word_proba, WORD_PROBAS)

@@ -235,6 +235,11 @@ class WordReadingMixin:
         set_names(self.posterior_, names, "topic")
         return self
 
+    def _name_kinds(self, names):
+        """Names of topics of another fit (`Kinds.names_for`), where it had some."""
+        if names:
+            self.name_topics(names)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of ``transform``, by which ``set_output`` calls them.
 

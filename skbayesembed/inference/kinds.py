@@ -1,0 +1,85 @@
+"""Whether the senses or topics of two fits to the same texts are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..posterior.sentences import joined
+from .matching import match
+
+# Share of texts of one most probable kind from which on two fits have the same kinds.
+_ALIKE = 0.8
+# Kinds with other numbers that are named.
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Senses or topics of a fit, by the texts they are of.
+
+    Attributes
+    ----------
+    proba : ndarray of shape (n_kinds, n_texts)
+        Probabilities of the senses of each snippet, or shares of the topics in each document.
+    names : ndarray of str or None
+        Of the kinds, if they were given.
+    what : str
+        What one is called.
+    of : str
+        What the texts are called.
+    """
+
+    proba: np.ndarray
+    names: np.ndarray | None = None
+    what: str = "sense"
+    of: str = "snippets"
+
+    def names_for(self, other: Kinds) -> dict[int, str] | None:
+        """Names of kinds of another fit: those that the nearest of these have; None if none has.
+
+        Those that are none's nearest have none.
+        """
+        if self.names is None or self.proba.shape[1] != other.proba.shape[1]:
+            return None
+        theirs = self._nearest_to(other)
+        return {k: self.names[mine] for k, mine in enumerate(theirs[: len(other.proba)])
+                if mine >= 0 and not self.names[mine].isdigit()}  # fmt: skip
+
+    def _nearest_to(self, other):
+        """For each kind of another fit, that of these which is matched to it, or -1."""
+        theirs = np.full(max(len(self.proba), len(other.proba)), -1)
+        # of the fit with fewer kinds, that of each of its kinds
+        if len(self.proba) <= len(other.proba):
+            theirs[match(self.proba, other.proba)] = np.arange(len(self.proba))
+        else:
+            theirs[: len(other.proba)] = match(other.proba, self.proba)
+        return theirs
+
+    def unlike(self, other: Kinds, whose: str) -> str:
+        """In what the kinds of another fit differ from these, which are ``whose``; or no text."""
+        if self.proba.shape[1] != other.proba.shape[1]:
+            return ""
+        theirs = self._nearest_to(other)
+        same = np.mean(theirs[other.proba.argmax(axis=0)] == self.proba.argmax(axis=0))
+        moved = [k for k in range(len(other.proba)) if theirs[k] not in (k, -1)]
+        if same >= _ALIKE and not moved:
+            return ""
+        known = self._told(moved, theirs)
+        if same >= _ALIKE:
+            return f"The {self.what}s have other numbers than with {whose}: {known}."
+        return (
+            f"The {self.what}s are others than with {whose}: matched, they agree on "
+            f"{100 * same:.0f} % of the {self.of}{f'; {known}' if known else ''}. Answers may be "
+            f"about another {self.what}."
+        )
+
+    def _told(self, moved, theirs):
+        """Which kinds have other numbers; the first of many."""
+        if not moved:
+            return ""
+        one = self.what
+        nearest = [f"its {one} {k} is nearest to {one} {theirs[k]} there" for k in moved[:_NAMED]]
+        more = len(moved) - _NAMED
+        return joined([*nearest, *([f"{more} more have other numbers"] if more > 0 else [])])
