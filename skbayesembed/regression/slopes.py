@@ -365,10 +365,12 @@ class Regression(Table):
         if self.constant is not None and not (self.standardized or np.isnan(self.constant_sd)):
             spec = _spec_of(self.constant_sd or abs(self.constant), ())
             values = number(self.constant, spec), number(self.constant_sd, spec)
+            beyond = self.truth_value and not 0.0 <= self.constant <= 1.0
             found.insert(
                 0,
                 f"constant, the {'probability' if self.truth_value else 'mean'} where all terms "
-                f"are zero: {values[0]}, se {values[1]}",
+                f"are zero: {values[0]}, se {values[1]}"
+                + ", beyond 0 to 1, so that no documents are like that: center the terms" * beyond,
             )
         return [f"({'; '.join(found)})"]
 

@@ -71,6 +71,16 @@ def test_features_without_error_are_those_of_least_squares():
     np.testing.assert_allclose(table.sd_features, 0.0, atol=1e-12)
 
 
+def test_a_constant_that_is_no_probability():
+    """Years are never zero."""
+    draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
+    for shift, said in ((0.0, False), (2000.0, True)):
+        with_shift = regress(draws, y > 0, UNITS, covariates=covariate + shift, error="berkson")
+        assert ("beyond 0 to 1, so that no documents are like" in repr(with_shift)) == said
+    options = {"covariates": covariate + 2000.0, "error": "berkson"}
+    assert "beyond 0 to 1" not in repr(regress(draws, y, UNITS, **options))
+
+
 def test_table():
     draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
     options = {"covariates": covariate, "names": ["work", "war"], "error": "berkson"}
