@@ -370,7 +370,8 @@ class Regression(Table):
                 0,
                 f"constant, the {'probability' if self.truth_value else 'mean'} where all terms "
                 f"are zero: {values[0]}, se {values[1]}"
-                + ", beyond 0 to 1, so that no documents are like that: center the terms" * beyond,
+                + ", beyond 0 to 1, so that no documents are like that: center the terms"
+                * beyond,
             )
         return [f"({'; '.join(found)})"]
 
