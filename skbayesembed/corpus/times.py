@@ -34,6 +34,8 @@ _SPANS = {
 }
 # Whole numbers between these that are all dates, as YYYYMMDD, are taken for such.
 _FIRST_BASIC, _LAST_BASIC = 10000101, 29991231
+# Years of whole numbers that are months, as YYYYMM.
+_FIRST_YEAR, _LAST_YEAR = 1000, 2999
 # Of a day, what is lost where it is a share of a year.
 _ROUNDING = 1e-6
 
@@ -61,7 +63,7 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     ValueError
         If ``times`` is not one-dimensional, has a length other than ``n``, or contains anything but
         finite numbers and dates: other numbers and dates as strings, booleans, NaN, NaT, None, or
-        only whole numbers that are dates without hyphens, such as 19990503.
+        only whole numbers that are dates or months without hyphens, such as 19990503 or 199905.
 
     Examples
     --------
@@ -161,6 +163,13 @@ def read_line(values, name, n=None):
             f"times look like dates written as whole numbers, got {line[0]:.0f}: pass texts "
             f"({str(int(line[0]))!r}), or years, as by np.asarray(times) // 10000."
         )
+    if not dates and name == "times" and _are_months(line):
+        raise ValueError(
+            f"times look like months written as whole numbers, got {line[0]:.0f}, of which a "
+            "December and the next January are 89 apart: pass texts "
+            f"('{line[0] // 100:.0f}-{line[0] % 100:02.0f}'), "
+            "as by [f'{t // 100}-{t % 100:02d}' for t in times]."
+        )
     return line, dates
 
 
@@ -248,6 +257,15 @@ def _are_basic_dates(line):
     if line.min() < _FIRST_BASIC or line.max() > _LAST_BASIC:
         return False
     return all(_basic_date(f"{number:.0f}") is not None for number in np.unique(line))
+
+
+def _are_months(line):
+    """Whether numbers are whole, and each a year and a month as in 199905, of several years."""
+    if not line.size or np.any(line != np.round(line)):
+        return False
+    years, months = np.divmod(line, 100)
+    within = years.min() >= _FIRST_YEAR and years.max() <= _LAST_YEAR and np.ptp(years) > 0
+    return within and months.min() >= 1 and months.max() <= _MONTHS
 
 
 def _basic_date(text):

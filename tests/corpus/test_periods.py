@@ -154,6 +154,7 @@ def test_texts_of_dates():
         ),
         (["Jan 20, 1991"], r"dates as by pandas.to_datetime\(times\)"),
         (["19990503", "19991303"], r"times\[1\] must be a date, got '19991303': eight digits are"),
+        ([199905, 200012], r"like months .* got 199905, .* 89 apart: pass texts \('1999-05'\)"),
         ([19990503, 20010120], r"times look like dates .* got 19990503: pass texts \('19990503'\)"),
         (["1999-05-03", None], r"none missing, got None in times\[1\]: leave such rows out"),
         (["1999-05-03", np.nan], r"none missing, got np.str_\('nan'\) in times\[1\]|got 'nan' in"),
@@ -169,7 +170,16 @@ def test_texts_that_are_no_dates(times, match):
         check_times(times)
 
 
+def test_whole_numbers_that_are_no_months():
+    """Of one year, or with what no month is."""
+    for times in ([199901, 199912], [199900, 200001], [199913, 200001], [99912, 100001]):
+        assert check_times(times).tolist() == times
+
+
 def test_advice_works():
+    months = np.array([199911, 200002])
+    texts = [f"{t // 100}-{t % 100:02d}" for t in months]
+    np.testing.assert_allclose(np.diff(check_times(texts)), 0.25, atol=0.01)
     years, days = ["1850", "1900"], ["03.05.1999", "20.01.2001"]
     assert check_times(np.asarray(years, dtype=float)).tolist() == [1850.0, 1900.0]
     pandas = pytest.importorskip("pandas")
