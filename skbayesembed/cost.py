@@ -23,7 +23,7 @@ from . import spine
 from .common.blas import advice_on_kernels
 from .common.compiling import Compiling, working_time
 from .common.memory import readable
-from .common.trial import OfOneAnswer, Part, Trial, doing_without, duration
+from .common.trial import Part, Trial, doing_without, duration
 from .common.warnings import note_user
 from .posterior.cells import dashed
 from .posterior.tables import Column, Table
@@ -414,11 +414,9 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     question = None if spent is None else Part(_FIRST_QUESTION, spent, spent / jobs)
     if no_room is not None:
         question = Part(_FIRST_QUESTION, np.nan, np.nan)
-    sooner = ""
+    sooner = "" if getattr(spent, "alone", spent) is None else getattr(spent, "others", "")
     if advise is not None and spent is not None and spent >= _TOO_LONG:
         sooner = advise(estimator, training, spent)
-    if isinstance(spent, OfOneAnswer) or getattr(spent, "alone", None) is not None:
-        sooner = _of_others(spent)
     parts, between = _merged(parts), None
     if trial.saved > 0 or trial.added > 0:
         whole = sum(part.seconds for part in parts)
@@ -450,15 +448,7 @@ def _asked(asked, estimator, training, clock):
 
 def _of_others(spent):
     """What questions after the first one cost."""
-    if isinstance(spent, OfOneAnswer):
-        return f"each further answer about {duration(spent.each)}"
-    once, alone = "once for all questions", getattr(spent, "alone", None)
-    if alone is None:
-        return once
-    return (
-        f"{once} (with by_answer=True about {duration(alone)} for one answer, "
-        f"{duration(alone.each)} for each further one)"
-    )
+    return getattr(spent, "others", "once for all questions")
 
 
 def _merged(parts):

@@ -167,7 +167,7 @@ def over_settings(
     params, mine, others, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
     interval, errors, proba, p_value, threshold, verdicts = more
     titles, probs, _, names, wholes, units = (_common(one[i] for one in found) for i in range(2, 8))
-    sources = [one[4] for one in found for _ in one[0]]
+    sources = [source for one in found for source in one[4]]
     of_units, units_name = units or (None, None)
     # points have no interval that rests on anything
     common = _common([one for one in sources if one != "point"] or sources)
@@ -348,8 +348,8 @@ class _Turn(NamedTuple):
 def _ask(estimator, X, question, fit_params, turn, named=None):
     """What an answer is.
 
-    Rows, a note, its title, probability and source, what ``proba`` is, whole title, sampled units,
-    and what numbers in it may be of.
+    Rows, a note, its title, probability and the sources of its rows, what ``proba`` is, whole
+    title, sampled units, and what numbers in it may be of.
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
@@ -371,7 +371,7 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
             answer = _in_a_row(question(fitted))
             took = clock()
         rows = _rows_of(answer)
-        source, units = _resting_on(answer, _last(fitted), rows)
+        sources, units = _resting_on(answer, _last(fitted), rows)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -385,11 +385,13 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     before = _warnings_of(_last(fitted)) if turn is None else []
     if all(np.isnan(row[1]) for row in rows):
         texts.append(_NO_NUMBER)
+    texts += filter(None, [getattr(answer, "note", "")])
     note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
-    rows = [_without_width(row) for row in rows] if source == "point" else rows
+    rows = [_without_width(row) if source == "point" else row
+            for row, source in zip(rows, sources, strict=True)]  # fmt: skip
     probability = _name_of_probability(answer)
-    return rows, note, title, prob, source, probability, whole, units, kinds
+    return rows, note, title, prob, sources, probability, whole, units, kinds
 
 
 def _last(estimator):
@@ -398,18 +400,21 @@ def _last(estimator):
 
 
 def _resting_on(answer, fitted, rows):
-    """What the intervals of an answer rest on, and the units whose sampling they allow for.
+    """What the interval of each row rests on, and the units whose sampling they allow for.
 
     What the answer says; where it does not, what answers of the fitted estimator rest on.
     """
-    source, units = getattr(answer, "source", None), sampled_units(answer)
+    units, each = sampled_units(answer), getattr(answer, "sources", None)
+    if each is not None:
+        return tuple(each), units
+    source = getattr(answer, "source", None)
     known = any(np.isfinite(row[2]).all() for row in rows)
-    if source is not None or not known or not hasattr(fitted, "posterior_"):
-        return source, units
-    by_units = is_by_units(fitted)
-    sampling = getattr(fitted, "_sampling", None) if by_units else None
-    n = None if sampling is None else sampling.n_sampled
-    return source_of(fitted, by_units), (n, name_of_units(fitted) if n else None)
+    if source is None and known and hasattr(fitted, "posterior_"):
+        by_units = is_by_units(fitted)
+        sampling = getattr(fitted, "_sampling", None) if by_units else None
+        n = None if sampling is None else sampling.n_sampled
+        source, units = source_of(fitted, by_units), (n, name_of_units(fitted) if n else None)
+    return (source,) * len(rows), units
 
 
 def _without_width(row):
@@ -433,7 +438,11 @@ def _kinds_of(fitted, X, fit_params):
     with warnings.catch_warnings():
         # those of reading the data are the fit's
         warnings.simplefilter("ignore")
-        return kinds(X, **fit_params)
+        try:
+            return kinds(X, **fit_params)
+        except (KeyError, ValueError):
+            # without draws, for one: the answer itself may need none
+            return None
 
 
 def _told_apart(found, of_own):
@@ -467,7 +476,7 @@ def _fitted(estimator, X, fit_params):
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
     row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
-    return [row], note, *[None] * 7
+    return [row], note, None, None, (None,), *[None] * 4
 
 
 def _tell_turn(turn):

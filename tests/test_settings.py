@@ -16,6 +16,7 @@ from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA, over_setting
 from skbayesembed.common.warnings import note_user
 from skbayesembed.datasets import make_topics
 from skbayesembed.inference.kinds import Kinds
+from skbayesembed.io import load
 from skbayesembed.posterior.deciding import surely
 from skbayesembed.posterior.over_settings import OverSettings
 
@@ -681,13 +682,42 @@ def test_names_of_topics_go_to_those_of_new_fits():
     assert np.isfinite(table.mean).all() and len(table) == 3
 
 
-def test_effects_of_a_topic_that_has_not_mixed_have_no_interval():
+def test_effects_of_topics_that_have_not_mixed_are_told_apart():
     data = make_topics(n_documents=60, n_words=40, n_topics=3, n_dims=5, random_state=0)
     model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0).fit(data.counts)
-    table = replace(model.effects(data.counts, {"year": np.arange(60.0)}), unmixed=np.array([1]))
-    row = table._in_a_row()
+    year = {"year": np.arange(60.0)}
+    found = replace(model.effects(data.counts, year), unmixed=np.array([1]))
+    row = found._in_a_row()
     assert np.isnan(row.interval).any(axis=1).tolist() == [False, True, False]
     assert np.isnan(row.p_value).tolist() == [False, True, False]
+
+    def ask(fitted):
+        unmixed = None if fitted.random_state == 0 else np.array([1])
+        return replace(fitted.effects(data.counts, year), unmixed=unmixed, rough={2: "R-hat 1.07"})
+
+    table = over_settings(model, data.counts, ask, {"random_state": [0, 1]})
+    assert table.sources == ["units"] * 4 + ["unmixed", "units"]
+    assert "Left out: 1 setting whose chains have not mixed" in table.sentences["year, topic 1"]
+    assert "variational inference, and probably too small. Topic 2: rough, R-hat" in table.notes[0]
+    none = over_settings(
+        model, data.counts, lambda m: replace(ask(m), unmixed=np.arange(3)), {"random_state": [0]}
+    )
+    assert "sampling of units" not in repr(none) and "not mixed" in repr(none)
+
+
+def test_what_cannot_be_compared_costs_no_answer(tmp_path):
+    """Without draws topics are not matched."""
+    data = make_topics(n_documents=40, n_words=40, n_topics=2, n_dims=5, random_state=0)
+    options = {"embedding": data.vectors, "solver": "gibbs", "draws": 20, "warmup": 20}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GaussianLDA(2, chains=1, random_state=0, **options).fit(data.counts)
+        model.save(tmp_path / "model", draws=0)
+        model = load(tmp_path / "model")
+        table = over_settings(
+            model, data.counts, lambda m: float(m.components_[0, 0]), {"draws": [21]}, own="fitted"
+        )
+    assert np.isfinite(table.mean).all()
 
 
 def test_effects_on_meaning_are_asked_for():

@@ -52,6 +52,14 @@ class OfOneAnswer(float):
         found.each = each
         return found
 
+    def __getnewargs__(self) -> tuple[float, float]:
+        return float(self), self.each
+
+    @property
+    def others(self) -> str:
+        """What further answers take."""
+        return f"each further answer about {duration(self.each)}"
+
 
 class OfAllAnswers(float):
     """Seconds of a first question, after which all others are answered at once.
@@ -69,6 +77,20 @@ class OfAllAnswers(float):
         found = super().__new__(cls, seconds)
         found.alone = alone
         return found
+
+    def __getnewargs__(self) -> tuple[float, OfOneAnswer | None]:
+        return float(self), self.alone
+
+    @property
+    def others(self) -> str:
+        """What further answers take, and what the first ones would one by one."""
+        once = "once for all questions"
+        if self.alone is None:
+            return once
+        return (
+            f"{once} (with by_answer=True about {duration(self.alone)} for one answer, "
+            f"{duration(self.alone.each)} for each further one)"
+        )
 
 
 @dataclass(frozen=True)

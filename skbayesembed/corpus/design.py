@@ -74,12 +74,7 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         If the number of rows is another, an entry is no finite number, two columns have one name,
         a covariate is the same for all, or columns depend linearly on each other and the constant.
     """
-    names, design = _named_columns(design, n, what, name)
-    # as truth values and numbers side by side would be objects
-    given = design.to_numpy() if hasattr(design, "to_numpy") else design
-    if _has_dates(given):
-        raise _of_dates(name)
-    matrix = _as_numbers(given, name)
+    names, matrix = _named_columns(design, n, what, name)
     alone = matrix.ndim == 1
     matrix = matrix[:, None] if alone else matrix
     if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
@@ -106,6 +101,7 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
 def _as_numbers(values, name):
     """Floats of what is called ``name``; a ValueError that says what else there was."""
     try:
+        values = values.to_numpy() if hasattr(values, "to_numpy") else values
         check_no_texts(values)
         return as_floats(values)
     except ValueError as error:
@@ -179,9 +175,11 @@ def _named_columns(design, n, what, called):
         columns = [design.iloc[:, i] if hasattr(design, "iloc") else design[name]
                    for i, name in enumerate(names)]  # fmt: skip
     else:
+        name = getattr(design, "name", None)
+        called = called if name is None else f"{called} {name!r}"
         _check_column(design, called)
-        names = None if getattr(design, "name", None) is None else [design.name]
-        return names, design.toarray() if sparse.issparse(design) else design
+        matrix = design.toarray() if sparse.issparse(design) else design
+        return None if name is None else [name], _as_numbers(matrix, called)
     for name, column in zip(names, columns, strict=True):
         if np.shape(column) != (n,):
             raise ValueError(
@@ -190,12 +188,11 @@ def _named_columns(design, n, what, called):
             )
     for name, column in zip(names, columns, strict=True):
         _check_column(column, f"{called}[{name!r}]")
-        _as_numbers(column, f"{called}[{name!r}]")
     _check_labels(columns, called)
-    # a stack of masked columns would have what is behind the masks
-    columns = [as_floats(x) if isinstance(x, np.ma.MaskedArray) else x for x in columns]
-    # as truth values and numbers side by side would be objects
-    columns = [x.to_numpy() if hasattr(x, "to_numpy") else x for x in columns]
+    columns = [
+        _as_numbers(column, f"{called}[{name!r}]")
+        for name, column in zip(names, columns, strict=True)
+    ]
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 
@@ -204,7 +201,8 @@ def _check_column(column, name):
     if _has_dates(column):
         raise _of_dates(name)
     kind = getattr(column, "dtype", None)
-    if type(kind).__name__ == "Duration" or _holds(column, "m", datetime.timedelta):
+    spans = datetime.timedelta | np.timedelta64
+    if type(kind).__name__ == "Duration" or _holds(column, "m", spans):
         raise ValueError(
             f"{name} must hold numbers, got spans of time: give days, as by frame['time'].dt.days."
         )

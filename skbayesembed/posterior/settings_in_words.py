@@ -111,7 +111,7 @@ class SettingsInWords:
         others = rows[:0] if self._of_others is None else rows[self._of_others[rows]]
         if others.size:
             where = number_of(others.size, "setting") + self._named(others)
-            parts.append(_OTHERS.format(where, self._what))
+            parts.append(_OTHERS.format(where, self._what or "sense"))
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
         parts += [capital(line) for line in self._on_sources(unmixed_too=False)]
         return ended(". ".join(parts), self.source, found=self, several=True)

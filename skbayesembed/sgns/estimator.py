@@ -159,11 +159,11 @@ class BayesianSGNS(
         processor time for 10,000 words, hours for 100,000. Otherwise the first question computes
         what all answers share, which takes as long as some 20 answers of 10,000 words.
         ``"auto"``: one by one if ``rho_`` has more than 2,000,000 entries, or if the rest would
-        not fit in memory. It is read at every answer, so it may be changed after ``fit``. Intervals
-        have the same meaning. One by one ``dispersion_`` is NaN, ``response_`` is taken as 1 (from
-        10,000 words on refits tell of an answer's soft directions), ranks among all words have no
-        probability, and features of documents no standard deviation. Not for a list of
-        ``PairCounts``.
+        not fit in memory. It is read at every answer, so it may be changed after ``fit``; once
+        what all answers share is known, it has no effect. Intervals have the same meaning. One by
+        one ``dispersion_`` is NaN, ``response_`` is taken as 1 (from 10,000 words on refits tell of
+        an answer's soft directions), ranks among all words have no probability, and features of
+        documents no standard deviation. Not for a list of ``PairCounts``.
     pair_weights : {"token", "pairs"}, default="token"
         For count matrices. ``"token"`` counts every token once as a target: each pair of a document
         of N tokens has weight ``1 / (N - 1)``. ``"pairs"`` counts every pair 1, and thus a token
@@ -455,8 +455,7 @@ class BayesianSGNS(
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
-        check_countable(self, training)
+        training = self._counted(X, seeds, units, sample_weight)
         work = _work(self, training)
         cost.announce(self, ROOM, training, seeds, _find, seconds_of_question, work)
         settled, found = _find(self, training, seeds)
@@ -526,10 +525,15 @@ class BayesianSGNS(
         return cost.estimate(
             self,
             ROOM,
-            lambda e, seeds: inputs.training_data(e, X, seeds["counts"], units, sample_weight),
+            lambda e, seeds: e._counted(X, seeds, units, sample_weight),
             _find,
             seconds_of_question,
         )
+
+    def _counted(self, X, seeds, units, sample_weight):
+        training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
+        check_countable(self, training)
+        return training
 
     def _note(self, training):
         """Keep what later input is read by."""

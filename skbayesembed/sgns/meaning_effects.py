@@ -163,7 +163,7 @@ class MeaningEffects(Table):
             p_value=self.p_value.ravel(),
             prob=self.prob,
             title=f"effects on {self.of}",
-            source="units",
+            sources=["units"] * self.mean.size,
             of_units=self.n_units,
             units_name=self.units_name,
         )

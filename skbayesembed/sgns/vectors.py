@@ -83,18 +83,39 @@ def deviations_of(estimator):
     sampling = sampling_in_use(estimator)
     if estimator.uncertainty != "documents" or sampling is None:
         return None
+    _check_countable(estimator, sampling)
     # as they are set now, which may be after the fit
     sampling.verbose, sampling.n_jobs = estimator.verbose, estimator.n_jobs
     sampling.of_model = False
     try:
         if sampling.problem is None:
-            return sampling.deviations
+            found = sampling.deviations
+            _note_units(estimator.posterior_.attrs)
+            return found
     except (np.linalg.LinAlgError, RuntimeError) as error:
         sampling.problem = str(error)
     facts = estimator.posterior_.attrs
     facts |= {"uncertainty": "model", "without_units": sampling.problem}
     warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
     return None
+
+
+def _note_units(facts):
+    """Intervals know of units, also where they did not when they were worked out otherwise."""
+    if facts.pop("without_units", None) is not None:
+        facts["uncertainty"] = "documents"
+
+
+def _check_countable(estimator, sampling):
+    """Raise a ValueError where answers are asked for one by one, and cannot be worked out so."""
+    by_answer = getattr(estimator, "by_answer", AUTO)
+    known = sampling.by_answer or "deviations" in vars(sampling)
+    if isinstance(by_answer, str) or not by_answer or known:
+        return
+    raise ValueError(
+        f"by_answer={by_answer} needs units whose text fit has counted, or a PairShard with units, "
+        "got counts of pairs, or a model of an earlier version: leave by_answer='auto'."
+    )
 
 
 def kept_draws(estimator, name, index):

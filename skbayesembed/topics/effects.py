@@ -276,6 +276,8 @@ class TopicEffects(Table):
         terms = [j for j, term in enumerate(self.terms) if term != INTERCEPT]
         topics = [called(self.names, "topic", k) for k in range(self.mean.shape[1])]
         mixed = np.tile(mixed_of(self.unmixed, len(topics)), len(terms))
+        asides = [_BY_VI] * self.variational + [_KNOWN] * self.known_topics
+        rough = [f"topic {k}: rough, {why}" for k, why in self.rough.items()]
         return Bunch(
             terms=[f"{self.terms[j]}, {topic}" for j in terms for topic in topics],
             mean=self.mean[terms].ravel(),
@@ -283,9 +285,10 @@ class TopicEffects(Table):
             p_value=np.where(mixed, self.p_value[terms].ravel(), np.nan),
             prob=self.prob,
             title="effects on topic shares",
-            source="units",
+            sources=[(self.source or "units") if one else "unmixed" for one in mixed],
             of_units=self.n_units,
             units_name=self.units_name,
+            note=" ".join(f"{capital(text)}." for text in [*asides, *rough]),
         )
 
     def _series(self):

@@ -149,6 +149,11 @@ def test_texts_are_no_covariates(form):
         design_of(form({"x": [1, 2, 4, 3], "party": ["Whig", "Whig", "None", "None"]}), 4)
 
 
+def test_a_series_is_called_by_its_name():
+    with pytest.raises(ValueError, match="design 'party' must hold numbers: got texts, such as 'W"):
+        design_of(pd.Series(["Whig", "Whig", "None", "None"], name="party"), 4)
+
+
 def test_columns_of_one_name():
     for frame in (pd.DataFrame(X, columns=["year"] * 2), {1: X[:, 0], "1": X[:, 1]}):
         with pytest.raises(ValueError, match="design must have columns of different names, got {'"):
@@ -160,7 +165,7 @@ def test_columns_of_one_name():
 def test_spans_in_a_list_are_no_numbers():
     """As in a frame; they are no categories either."""
     spans = [datetime.timedelta(days=i) for i in (1, 2, 3, 5)]
-    for given in (spans, {"age": spans}):
+    for given in (spans, {"age": spans}, np.array([np.timedelta64(i, "D") for i in range(4)], "O")):
         with pytest.raises(ValueError, match="must hold numbers, got spans of time"):
             design_of(given, 4)
 

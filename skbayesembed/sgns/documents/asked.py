@@ -76,7 +76,8 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
         model = SGNSModel(pair_table(training.counts), k, prior)
         shared, each = seconds_by_answer(model, pairs, clock)
         return OfOneAnswer(shared + each, each)
-    check_room(n_words, k, n_units, n_entries, keeps_tables(n_words, given))
+    sizes = n_words, k, n_units, n_entries, keeps_tables(n_words, given)
+    check_room(*sizes, alone=not given)
     model = SGNSModel(pair_table(training.counts), k, prior)
     return seconds_of_all(model, n_units, pairs, clock)
 
@@ -99,7 +100,7 @@ def said_of_one(spent: float) -> str:
     if alone is None:
         return ""
     return (
-        "For a few answers set_params(by_answer=True): one takes about "
+        "For a few answers, interrupt this and use set_params(by_answer=True): one takes about "
         f"{duration(alone)}, each further one {duration(alone.each)}."
     )
 

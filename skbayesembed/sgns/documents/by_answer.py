@@ -23,7 +23,7 @@ from ..laplace.orbits import canonical_frame
 from ..starting import searched
 from .adjoint import AskedDeviations
 from .asked import seconds_by_answer
-from .footprint import MOST_ENTRIES, check_room_by_answer, together_by_answer
+from .footprint import check_room_by_answer, together_by_answer
 from .refits import responding
 from .response import mode_near
 from .sampling import Mode, Sampling
@@ -64,13 +64,16 @@ class SamplingByAnswer(Sampling):
     """
 
     by_answer = True
+    # whether answers were asked for one by one, where all could be worked out at once
+    chosen = False
+    _working = "deviations", "_at_mode", "_influences", "_hessian", "_room"
     response, response_error = 1.0, np.nan
     # searches that went on from a saddle, and from where the last one did
     _moved, _start = 0, None
 
     def __getstate__(self):
         state = super().__getstate__()
-        for name in ("deviations", "_influences", "_hessian", "_room"):
+        for name in self._working:
             state.pop(name, None)
         return state | {"_moved": 0}
 
@@ -300,6 +303,6 @@ class SamplingByAnswer(Sampling):
                 f"{_NAME}: {n_answers} answers take about {duration(n_answers * self._each)} of "
                 "processor time, to a factor of 3."
             )
-            if self._arrays["rho"].size <= MOST_ENTRIES and self.twin is not None:
+            if self.chosen:
                 text += " set_params(by_answer=False) works out at once what all answers share."
             self._say(text)

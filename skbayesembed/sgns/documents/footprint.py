@@ -34,7 +34,9 @@ _ADVICE = (
 )
 
 
-def check_room(n_words: int, k: int, n_units: int, n_entries: int, has_tables: bool) -> None:
+def check_room(
+    n_words: int, k: int, n_units: int, n_entries: int, has_tables: bool, alone: bool = False
+) -> None:
     """Raise a MemoryError, before any work, if deviations would not fit.
 
     Parameters
@@ -45,11 +47,13 @@ def check_room(n_words: int, k: int, n_units: int, n_entries: int, has_tables: b
         Words of units that influences are worked out for.
     has_tables : bool
         Whether counts of all pairs are kept.
+    alone : bool
+        Whether answers could be worked out one by one.
     """
     check_memory(
         bytes_needed(n_words, k, n_units, n_entries, has_tables),
         f"{FIRST_QUESTION} of {n_words} words by {n_units} units",
-        _ADVICE,
+        _ADVICE.replace("Use", "Use by_answer=True,") if alone else _ADVICE,
     )
 
 

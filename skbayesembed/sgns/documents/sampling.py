@@ -148,6 +148,7 @@ class Sampling:
 
     _waiting: Awaited | None = None
     of_model, twin = False, None
+    _working: tuple[str, ...] = ("_at_mode",)
     # Whether answers are worked out one by one (`by_answer`).
     by_answer = False
 
@@ -162,28 +163,36 @@ class Sampling:
         return state
 
     def in_use(self, by_answer):
-        """Itself, or its twin where answers are to be worked out the other way.
+        """Itself, or its twin: the one that knows all answers, or else that which is asked for.
+
+        The other one lets go of what it works with.
 
         Parameters
         ----------
         by_answer : bool or "auto"
-            Whether answers are worked out one by one. Where all are known they are not.
-
-        Raises
-        ------
-        ValueError
-            If they are to be, and are no answers of a model of text.
+            Whether answers are worked out one by one; ``"auto"`` is this one.
         """
-        known = not self.by_answer and "deviations" in vars(self)
-        if isinstance(by_answer, str) or by_answer == self.by_answer or known:
-            return self
         if self.twin is None:
-            raise ValueError(
-                f"by_answer={by_answer} needs units whose text fit has counted, or a PairShard "
-                "with units, got counts of pairs, or a model of an earlier version: leave "
-                "by_answer='auto'."
-            )
-        return self.twin
+            return self
+        whole, single = (self.twin, self) if self.by_answer else (self, self.twin)
+        if "deviations" in vars(whole):
+            found, single._build = whole, None
+        elif isinstance(by_answer, str):
+            found = self
+        else:
+            found = single if by_answer else whole
+        (single if found is whole else whole).rest()
+        return found
+
+    def rest(self):
+        """Let go of what is only worked with."""
+        for name in self._working:
+            self.__dict__.pop(name, None)
+
+    @property
+    def countable(self):
+        """Whether answers could be worked out one by one: units are texts that are counted."""
+        return hasattr(self._build, "influences")
 
     @property
     def n_sampled(self):
@@ -203,7 +212,8 @@ class Sampling:
     def _at_mode(self):
         """The mode, its Hessian and the scores of units there."""
         n_words, k = self._arrays["rho"].shape
-        check_room(n_words, k, self._number, self._build.n_entries, self._build.has_tables)
+        sizes = n_words, k, self._number, self._build.n_entries, self._build.has_tables
+        check_room(*sizes, alone=self.countable)
         model, make_scores = self._build()
         self._waiting = None
         awaited = self._awaited

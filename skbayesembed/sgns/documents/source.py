@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.warnings import warn_user
+from ...corpus.units import sampling_in_use
 from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
 from ..counting import expected_negatives
 from ..data import pair_table
@@ -144,7 +145,7 @@ def warn_of_few_units(estimator, n):
 
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
-    sampling = estimator._sampling
+    sampling = sampling_in_use(estimator)
     if sampling.by_answer:
         # there it is not known
         return
@@ -184,7 +185,7 @@ def warn_of_dispersion(estimator):
 
 def check_countable(estimator, training):
     """Raise a ValueError where answers are to be worked out one by one, and cannot be."""
-    given = hasattr(training.by_document, "parts")
+    given = hasattr(training.by_document, "parts") and estimator.uncertainty == "documents"
     if given and not isinstance(estimator.by_answer, str) and estimator.by_answer:
         raise ValueError(
             "by_answer must be False or 'auto' for a list of PairCounts, got True: influences of "
@@ -226,4 +227,5 @@ def sampling_of(estimator, training, posterior, seed):
     found = kind(build, arrays, units.n_units, **options)
     if twin is not None:
         found.twin = twin(build, arrays, units.n_units, **options)
+        found.twin.chosen = True
     return found

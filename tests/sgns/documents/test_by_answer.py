@@ -203,8 +203,7 @@ def test_coupled_words():
 @pytest.fixture
 def large(monkeypatch):
     """A model that is taken for one of very many words, and the notes that it gives."""
-    for module in (footprint, by_answer):
-        monkeypatch.setattr(module, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
     monkeypatch.setattr(by_answer, "_PATIENCE", 0.0)
     return make().fit(DOCUMENTS)
 
@@ -529,15 +528,24 @@ def test_it_may_be_asked_for_by_the_fit():
     assert not np.isnan(model.set_params(by_answer="auto").most_similar(WORDS[0], 2).prob_top).any()
 
 
-def test_a_large_model_may_work_out_what_answers_share(large, monkeypatch, capsys):
+def test_many_answers_may_be_worked_out_at_once(large, monkeypatch, capsys):
+    """It is said where there is room for it, and what is known then is not lost."""
     monkeypatch.setattr(by_answer, "_MANY", 0)
     assert large.similarity(*WORDS[:2]).source == "units"
     assert "by_answer=False" not in capsys.readouterr().err
-    monkeypatch.setattr(by_answer, "MOST_ENTRIES", 10**6)
-    large.similarity(*WORDS[2:4])
+    monkeypatch.undo()
+    monkeypatch.setattr(by_answer, "_MANY", 0)
+    small = make(by_answer=True).fit(DOCUMENTS)
+    small.similarity(*WORDS[2:4])
     assert "set_params(by_answer=False) works out at once" in capsys.readouterr().err
     large.set_params(by_answer=False, features="mean_std")
     assert large.transform(DOCUMENTS[:2]).shape == (2, 2 * K)
+    expected = large.similarity(*WORDS[:2]).draws
+    # nothing of the other way is kept
+    assert not {"deviations", "_at_mode", "_influences"} & vars(large._sampling).keys()
+    large = pickle.loads(pickle.dumps(large)).set_params(by_answer="auto")
+    np.testing.assert_array_equal(large.similarity(*WORDS[:2]).draws, expected)
+    assert np.isfinite(large.dispersion_).any()
 
 
 def test_what_is_no_choice():
@@ -549,15 +557,47 @@ def test_what_is_no_choice():
             question()
 
 
-def test_counts_of_pairs_are_not_asked_one_by_one():
-    """Influences of theirs are those of all words."""
+def test_counts_of_pairs_are_not_asked_one_by_one(tmp_path):
+    """Influences of theirs are those of all words. What knows of no units is as ever."""
     ones = sparse.csr_array(np.ones((V, V)) - np.eye(V))
     parts = [PairCounts(i * ones, ones, WORDS) for i in range(1, 11)]
     with pytest.raises(ValueError, match="by_answer must be False or 'auto' for a list of PairC"):
         make(by_answer=True).fit(parts)
+    with pytest.raises(ValueError, match="by_answer must be False or 'auto' for a list of PairC"):
+        make(by_answer=True).estimate_cost(parts)
+    make(by_answer=True, uncertainty="model").fit(parts)
     model = make().fit(parts).set_params(by_answer=True)
     with pytest.raises(ValueError, match="by_answer=True needs units whose text fit has counted"):
         model.similarity(*WORDS[:2])
+    assert hasattr(model, "n_units_") and "by_answer" in model._repr_html_()
+    model.save(tmp_path / "model")
+    assert "worked out with the first question" in str(model.report())
+    assert model.set_params(uncertainty="model").similarity(*WORDS[:2]).source == "point"
+
+
+def test_one_way_that_fails_does_not_decide_about_the_other(monkeypatch):
+    model = make().fit(DOCUMENTS)
+    model.set_params(by_answer=True)
+    monkeypatch.setattr(model._sampling.twin, "problem", "no mode.", raising=False)
+    with pytest.warns(UserWarning, match="Intervals are the model's: no mode"):
+        model.similarity(*WORDS[:2])
+    assert model.posterior_.attrs["without_units"] == "no mode."
+    assert model.set_params(by_answer=False).similarity(*WORDS[:2]).source == "units"
+    assert "without_units" not in model.posterior_.attrs
+    assert "point" not in str(model.report())
+
+
+def test_dispersions_are_not_worked_out_one_by_one():
+    model = make(solver="laplace", uncertainty="model", by_answer=True).fit(DOCUMENTS)
+    assert "dispersion" not in vars(model._sampling)
+
+
+def test_no_room_for_all_answers(monkeypatch):
+    model = make().fit(DOCUMENTS)
+    monkeypatch.setattr(footprint, "bytes_needed", lambda *given: 1e18)
+    with pytest.raises(MemoryError, match="Use by_answer=True, uncertainty='model', fewer"):
+        model.similarity(*WORDS[:2])
+    assert "Use by_answer=True" in make().estimate_cost(DOCUMENTS).no_room
 
 
 def test_what_one_answer_takes_is_announced(monkeypatch):
@@ -567,9 +607,11 @@ def test_what_one_answer_takes_is_announced(monkeypatch):
     assert "with by_answer=True about" in repr(cost)
     one = make(by_answer=True).estimate_cost(DOCUMENTS)
     assert "each further answer about" in repr(one)
+    for found in (cost, one):
+        assert repr(pickle.loads(pickle.dumps(found))) == repr(copy.deepcopy(found)) == repr(found)
     spent = asked.OfAllAnswers(1680.0, asked.OfOneAnswer(116.0, 77.0))
     assert asked.said_of_one(spent) == (
-        "For a few answers set_params(by_answer=True): one takes about 120 s, each further one "
-        "77 s."
+        "For a few answers, interrupt this and use set_params(by_answer=True): one takes about "
+        "120 s, each further one 77 s."
     )
     assert asked.said_of_one(asked.OfAllAnswers(10.0, None)) == asked.said_of_one(3.0) == ""
