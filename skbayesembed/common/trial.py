@@ -52,7 +52,7 @@ class OfOneAnswer(float):
         found.each = each
         return found
 
-    def __getnewargs__(self) -> tuple[float, float]:
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
         return float(self), self.each
 
     @property
@@ -78,7 +78,7 @@ class OfAllAnswers(float):
         found.alone = alone
         return found
 
-    def __getnewargs__(self) -> tuple[float, OfOneAnswer | None]:
+    def __getnewargs__(self) -> tuple[float, OfOneAnswer | None]:  # type: ignore[override]
         return float(self), self.alone
 
     @property

@@ -68,7 +68,7 @@ _VERDICTS = {
     "seen_verdict": ("seen_verdict", "seen_interval", "seen_prob_increase"),
 }
 # Entries that tables and data frames do without.
-_OF_DRAWS = ("draws", "freedom", "sd_normal")
+_OF_DRAWS = ("draws", "freedom")
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
                 "modes_that_matter", "few_pairs", *MIXING, "uses", "seen_interval",

@@ -66,10 +66,10 @@ def as_estimated(features, draws):
     freedom : float
     """
     most = len(draws) - 1.0
-    if getattr(features, "source", None) != "units" or not hasattr(features, "sd_normal"):
+    if getattr(features, "source", None) != "units" or not hasattr(features, "freedom"):
         return draws, most
     shape = draws.shape[1:]
-    sd, freedom = (np.reshape(x, shape) for x in (features.sd_normal, features.freedom))
+    sd, freedom = (np.reshape(x, shape) for x in (features.sd, features.freedom))
     mean, wide = draws.mean(axis=0), draws.std(axis=0)
     known = np.isfinite(sd) & (wide > 0)
     ratio = np.divide(sd, wide, out=np.ones(shape), where=known)

@@ -606,7 +606,7 @@ def test_what_attenuates_is_the_variance_that_answers_have(freedom):
         z = rng.normal(size=(1000, n_shared)) @ shared
         sd = np.sqrt(np.sum(shared**2, axis=0))
         student = mean + sd * stdtrit(freedom, ndtr(z / sd))
-        known = {"sd_normal": sd, "freedom": np.full(n, freedom)}
+        known = {"sd": sd, "freedom": np.full(n, freedom)}
         answer = Bunch(draws=student, source="units", of_units=n, **known)
         plain, found = regress(mean + z, y, error="classical"), regress(answer, y)
         slopes.append([(table.mean[0], table.sd_features[0]) for table in (plain, found)])

@@ -29,6 +29,10 @@ _ASKING = threading.RLock()
 _ROOT_TOL, _MOST_PRODUCTS = 1e-3, 1000
 
 
+class MovedOn(Exception):
+    """Raised where a search for the mode went on, and gradients are of where it had ended."""
+
+
 class AskedDeviations:
     """Deviations of answers, worked out when they are asked for.
 
@@ -57,14 +61,18 @@ class AskedDeviations:
         For directions of the prior, and for draws.
     together : int
         Answers whose systems are solved in step.
-    note_number : callable
-        Told how many answers a question has before they are worked out.
+    note_number, note_near : callable
+        Told how many answers a question has before they are worked out, and of how many of these
+        second order is.
     respond : callable
         ``respond(i, influence, gradient, variance, answer)``: as of `refits.responding`, for the
         answer of row i of what was solved for last.
     go_on : callable
         ``go_on(direction)``: ``vectors``, ``mode`` and ``maps`` of a mode that is searched for from
         a step away, the direction of a `NotAMode`.
+    second : bool, default=True
+        Whether cosines near one are of second order, which takes a linear system for each
+        component.
 
     Attributes
     ----------
@@ -72,56 +80,63 @@ class AskedDeviations:
         Units that were sampled.
     by_unit, by_answer, exact_prior : bool
         Each unit has a deviation of its own, the prior's part is known: True.
+    second : bool
+        As given.
     """
 
     by_unit = by_answer = exact_prior = True
 
     def __init__(
         self, vectors, mode, maps, balance, *, solve, influences, information, prior, n_units,
-        seeds, together, n_sampling, note_number, respond, go_on,
+        seeds, together, n_sampling, note_number, note_near, respond, go_on, second=True,
     ):  # fmt: skip
         self.vectors, self.n_units, self.n_sampling = vectors, n_units, n_sampling
         self._mode, self._maps, self._balance = mode, maps, balance
         self._solve, self._influences, self._information = solve, influences, information
         self._prior, self._together = prior, together
         self._prior_seed, self.seed = seeds
-        self._note_number, self._respond, self._go_on = note_number, respond, go_on
+        self.note_near, self._respond, self._go_on = note_near, respond, go_on
+        self.second, self._note_number = second, note_number
         # derivatives of the answers so far, by their gradients
         self._known = {}
 
-    def changes(self, question, gradient):
+    def changes(self, question, pulls, here):
         """Derivatives of answers along deviations, and the effective units each rests on.
 
         Parameters
         ----------
         question : Question
-        gradient : callable
-            Gradients of the answers by the operands that they take, at ``vectors`` as they are
-            then, (n, r, n_components).
+        pulls : ndarray of shape (n, r, n_components)
+            Gradients of the answers by the operands that they take, at ``here``.
+        here : ndarray
+            ``vectors``, when these were asked for.
 
         Returns
         -------
         shared : ndarray of shape (n_sampling + 65, n)
         fewest : ndarray of shape (n,)
-        pulls : ndarray of shape (n, r, n_components)
-            The gradients.
+
+        Raises
+        ------
+        MovedOn
+            If these are no longer the vectors of the mode.
         """
         # threads that ask at the same time share what systems are solved with
         with _ASKING:
-            while True:
-                pulls = gradient()
-                try:
-                    shared = self._changes(question, pulls)
-                except NotAMode as error:
-                    direction = error.direction
-                    if direction is None:
-                        raise
-                else:
-                    fewest = self._fewest(question.operands)[question.index].min(axis=1)
-                    return shared, fewest, pulls
-                # by now the error has let go of what was worked with
-                self.vectors, self._mode, self._maps = self._go_on(direction)
-                self._known.clear()
+            if self.vectors is not here:
+                raise MovedOn
+            try:
+                shared = self._changes(question, pulls)
+            except NotAMode as error:
+                direction = error.direction
+                if direction is None:
+                    raise
+            else:
+                return shared, self._fewest(question.operands)[question.index].min(axis=1)
+            # by now the error has let go of what was worked with
+            self.vectors, self._mode, self._maps = self._go_on(direction)
+            self._known.clear()
+            raise MovedOn
 
     def _changes(self, question, pulls):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
+from ...common.warnings import warn_user
 from ...inference.threads import OneBlasThread
-from ..questions.kinds import Cosines, Differences, Probabilities, Question
+from ...metrics.words import unit_vectors
+from ..questions.kinds import Cosines, Differences, Probabilities, Turns
 from ..questions.operands import CELLS, of_places, summed, together, turned, values_at
 from ..questions.scales import PLAIN, PROBABILITY
+from .adjoint import MovedOn
 from .bends import bent, scale_near_end
 from .deviations import Change, joint_draws, merged, spread_of
 
@@ -22,11 +29,15 @@ DRAWS = 1000
 _ANSWERS = 512
 # Added to variances and numbers of units that may be zero.
 _STILL = 1e-12
-# Slopes of a scale that make less than the draws' standard deviation over this are of its end.
-_FLAT = 2.0
 # Cosines beyond which directions may be as near as they are known, and squared standard deviations
 # of one against the other, over the squared distance of both, from which on they are.
 _NEAR, _AS_NEAR = 0.95, 1.0
+# Directions in which turns are probed first where each takes a linear system, and the share of the
+# squared distance of directions below which what these tell of their squared deviations is little.
+_PROBES, _PROBED = 8, 0.25
+# Standard deviations of first order, over the slope of the scale of cosines, beyond which second
+# order may matter.
+_CLOSE = 0.25
 # Nodes of integrals over normal numbers.
 _NODES = 21
 # Numbers in a block of features along all deviations.
@@ -54,26 +65,26 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     Returns
     -------
     Bunch
-        ``mean``; ``sd`` with its parts ``sd_sampling`` and ``sd_prior``; ``interval``; ``draws``,
-        joint with those of all other answers; ``freedom``, degrees of freedom of both, and
-        ``sd_normal``, what draws without the allowance of Student's t would have; ``n_units``, the
-        fewest effective units of the words in an answer.
+        ``mean``; ``sd`` with its parts ``sd_sampling`` and ``sd_prior``, of answers that are
+        normal on the scale, without the allowance of Student's t that ``draws`` have; ``interval``;
+        ``draws``, joint with those of all other answers; ``freedom``, degrees of freedom of these;
+        ``n_units``, the fewest effective units of the words in an answer.
     """
     spread = spread_of(deviations, change)
     reach = spread.total * stdtrit(spread.freedom, 0.5 + 0.5 * prob)
     ends = np.stack([centre - reach, centre + reach])
     draws = centre + spread.total * joint_draws(deviations, change, spread, DRAWS)
     draws = scale.backward(draws)
-    slope = _wide_enough(scale.slope(scale.backward(centre)), spread.total, draws)
+    sd = _sd_of_normal(scale, centre, spread.total)
+    share = np.divide(sd, spread.total, out=np.zeros(sd.shape), where=spread.total > 0)
     return Bunch(
         mean=mean,
-        sd=slope * spread.total,
+        sd=sd,
         interval=np.moveaxis(scale.backward(ends), 0, -1),
         draws=draws,
-        sd_sampling=slope * spread.sampling,
-        sd_prior=slope * spread.prior,
+        sd_sampling=share * spread.sampling,
+        sd_prior=share * spread.prior,
         freedom=spread.freedom,
-        sd_normal=_sd_of_normal(scale, centre, spread.total),
         n_units=change.fewest,
         **more,
     )
@@ -86,13 +97,6 @@ def _sd_of_normal(scale, centre, total):
     weights = weights / weights.sum()
     mean = np.tensordot(weights, values, axes=1)
     return np.sqrt(np.maximum(np.tensordot(weights, (values - mean) ** 2, axes=1), 0.0))
-
-
-def _wide_enough(slope, total, draws):
-    """Slopes at an end of a scale, where it is flat, by the draws, which go further."""
-    wide = draws.std(axis=0)
-    flat = _FLAT * slope * total < wide
-    return np.divide(wide, total, out=np.array(slope, float), where=flat & (total > 0))
 
 
 @OneBlasThread()
@@ -115,6 +119,12 @@ def about(deviations, question, mean, prob, draws=None):
         As of `answer`.
     """
     change = change_of(deviations, question, draws)
+    mean, centre, change, scale = _on_scale(deviations, question, change, mean, draws)
+    return answer(deviations, mean, centre, change, prob, scale)
+
+
+def _on_scale(deviations, question, change, mean, draws):
+    """Means no further than they can be, what intervals lie about, change and scale of answers."""
     mean = mean + change.shift
     if change.end is not None and question.bends:
         mean = _held(question, mean, change.end)
@@ -124,12 +134,25 @@ def about(deviations, question, mean, prob, draws=None):
     elif (near := _at_ends(question, mean, change)).any():
         centre = question.centre(draws, mean)
         total = np.where(near, spread_of(deviations, change).total, 0.0)
+        if deviations.by_answer and not deviations.second:
+            _warn_of_ends(question.scale(mean), mean, total)
         scale = scale_near_end(question.scale(mean), mean, total, 1)
         centre = np.where(near, scale.forward(mean), centre)
     else:
         scale, centre = question.scale(mean), question.centre(draws, mean)
-    change = change.times(1.0 / scale.slope(scale.backward(centre)))
-    return answer(deviations, mean, centre, change, prob, scale)
+    return mean, centre, change.times(1.0 / scale.slope(scale.backward(centre))), scale
+
+
+def _warn_of_ends(scale, mean, total):
+    """Warn of cosines that may be as near one as they are known, where second order is not."""
+    n = np.count_nonzero(total > _CLOSE * scale.slope(mean))
+    if n:
+        warn_user(
+            f"{n} of {mean.size} cosines may be as near 1 or -1 as they are known, and intervals "
+            "of answers one by one are of first order for so many words: they may be too narrow. "
+            "Fewer words or components, or by_answer=False where it fits, allow for it.",
+            UserWarning,
+        )
 
 
 def _at_ends(question, mean, change):
@@ -175,28 +198,55 @@ def change_of(deviations, question, draws=None, second=True):
         then, and are others for others.
     """
     operands, k = question.operands, deviations.vectors.shape[-1]
+    if isinstance(question, Differences):
+        return _change_of_difference(deviations, question, draws, second)
     if deviations.by_answer:
-        # without second order, whose turns of a cosine would take a system for each component
-        shared, fewest, pulls = deviations.changes(
-            question, lambda: question.gradient(values_at(operands, deviations.vectors), draws)
-        )
-        return Change(shared, _own(deviations, question, pulls), fewest)
+        return _asked_change(deviations, question, draws, second)
     at = values_at(operands, deviations.vectors)
-    pulls = question.gradient(at, draws)
     moved, n_units = _moved_operands(deviations, operands)
-    end, shift = None, 0.0
-    if question.bends:
-        pulls, end = _bent(deviations, question, at, moved, pulls)
-    elif isinstance(question, Differences):
-        pulls, shift = _of_both(deviations, question, at, moved, pulls, draws)
-    elif second and isinstance(question, Cosines):
-        pulls, end = _near_ends(deviations, question, at, moved, pulls)
+    turn = partial(_turns, deviations, moved=moved)
+    pulls, end = _of_second_order(question, at, draws, turn, second)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
         picked = moved[:, question.index[part]]
         shared[:, part] = np.einsum("mirk,irk->mi", picked, pulls[part])
     fewest = n_units[question.index].min(axis=1)
-    return Change(shared, _own(deviations, question, pulls), fewest, end, shift)
+    return Change(shared, _own(deviations, question, pulls), fewest, end)
+
+
+def _asked_change(deviations, question, draws, second):
+    """`change_of` answers that are worked out one by one."""
+    while True:
+        with contextlib.suppress(MovedOn):
+            return _asked_at(deviations, question, draws, second, deviations.vectors)
+
+
+def _asked_at(deviations, question, draws, second, here):
+    """`_asked_change` with gradients at these vectors.
+
+    Raises
+    ------
+    MovedOn
+        If they are no mode.
+    """
+    turn = partial(_asked_turns, deviations, here=here)
+    at, second = values_at(question.operands, here), second and deviations.second
+    pulls, end = _of_second_order(question, at, draws, turn, second)
+    shared, fewest = deviations.changes(question, pulls, here)
+    return Change(shared, _own(deviations, question, pulls), fewest, end)
+
+
+def _of_second_order(question, at, draws, turn, second):
+    """Gradients of answers, and what their posterior means are at most.
+
+    ``turn(operands, index, at, sign)`` tells how directions turn, as of `_turns`.
+    """
+    pulls = question.gradient(at, draws)
+    if question.bends:
+        return _bent(question, at, pulls, turn)
+    if isinstance(question, Cosines) and second:
+        return _near_ends(question, at, pulls, turn)
+    return pulls, None
 
 
 def _held(question, mean, end):
@@ -204,40 +254,39 @@ def _held(question, mean, end):
     return (np.minimum if question.bends > 0 else np.maximum)(mean, end)
 
 
-def _of_both(deviations, question, at, moved, pulls, draws):
-    """Gradients of differences that allow for second order where their parts do.
+def _change_of_difference(deviations, question, draws, second):
+    """`change_of` differences: those of their parts, as far as these vary on their own scales.
 
-    And what the means of these parts, which end where they can be, add to theirs.
+    To its mean comes what is added to those of its parts, which end where they can be.
     """
-    cut, n = len(question.first.operands), len(question)
-    out, shift, column = pulls.copy(), np.zeros(n), 0
-    for i, (one, places) in enumerate(
-        zip((question.first, question.second), (slice(cut), slice(cut, None)), strict=True)
-    ):
-        part, sign = one.repeated(n), 1 - 2 * i
-        columns = slice(column, column := column + part.index.shape[1])
-        given = deviations, part, at[places], moved[:, places], sign * pulls[:, columns]
-        own = None if draws is None else draws[i]
-        if part.bends:
-            found, end = _bent(*given)
-            mean = part.at(at[places]) if own is None else part.value(own).mean(axis=0)
-            moves = _held(part, mean, end) - mean
-        elif isinstance(part, Differences):
-            found, moves = _of_both(*given, own)
-        elif isinstance(part, Cosines):
-            (found, _), moves = _near_ends(*given), 0.0
-        else:
-            continue
-        out[:, columns] = sign * found
-        shift += sign * moves
-    return out, shift
+    given = (None, None) if draws is None else draws
+    parts = [one.repeated(len(question)) for one in (question.first, question.second)]
+    while True:
+        here = deviations.vectors
+        (first, shift), (other, back) = (
+            _part(deviations, part, own, second) for part, own in zip(parts, given, strict=True)
+        )
+        if deviations.vectors is here:
+            return replace(first + (-other), shift=shift - back)
 
 
-def _bent(deviations, question, at, moved, pulls):
+def _part(deviations, question, draws, second):
+    """`Change` of the parts of differences, and what is added to their posterior means."""
+    change = change_of(deviations, question, draws, second)
+    at = values_at(question.operands, deviations.vectors)
+    mean = question.at(at) if draws is None else question.value(draws).mean(axis=0)
+    held, centre, on_scale, scale = _on_scale(deviations, question, change, mean, draws)
+    sd = _sd_of_normal(scale, centre, spread_of(deviations, on_scale).total)
+    total = spread_of(deviations, change).total
+    share = np.divide(sd, total, out=np.ones(total.shape), where=total > 0)
+    return change.times(share), held - mean
+
+
+def _bent(question, at, pulls, turn):
     """`bent` for the answers to a question, some at a time: what turns one of them has K rows."""
     index, found, step = question.index, [], _turned_at_once(at)
     for part in (slice(a, a + step) for a in range(0, max(1, len(index)), step)):
-        turns, n_noise = _turns(deviations, question.operands, index[part], at, moved)
+        turns, n_noise = turn(question.operands, index[part], at)
         found.append(bent(at[index[part]], pulls[part], turns, n_noise, question.bends))
     gradients, ends = zip(*found, strict=True)
     return np.concatenate(gradients), np.concatenate(ends)
@@ -248,7 +297,7 @@ def _turned_at_once(at):
     return max(1, _ANSWERS // at.shape[1])
 
 
-def _near_ends(deviations, question, at, moved, pulls):
+def _near_ends(question, at, pulls, turn):
     """Gradients of cosines that allow for second order where directions are as near as known.
 
     That is where one of them turns against the other, or against its opposite, by more than what is
@@ -265,7 +314,7 @@ def _near_ends(deviations, question, at, moved, pulls):
         for a in range(0, rows.size, step)
     ]
     for sign, rows in parts:
-        turns, n_noise = _turns(deviations, question.operands, index[rows], at, moved, sign)
+        turns, n_noise = turn(question.operands, index[rows], at, sign=sign)
         apart = 2.0 * (1.0 - np.abs(cosines[rows]))
         widest = np.array([np.linalg.norm(turns[:, i], 2) ** 2 for i in range(rows.size)])
         as_near = np.flatnonzero(widest > _AS_NEAR * apart)
@@ -281,23 +330,50 @@ def _near_ends(deviations, question, at, moved, pulls):
     return out, ends if np.isfinite(ends).any() else None
 
 
-def _turns(deviations, operands, index, at, moved, sign=1.0):
+def _turns(deviations, operands, index, at, sign=1.0, *, moved):
     """How the second direction of cosines, times a sign, moves against the first, (rows, n, K).
 
     Rows are deviations: those that are noise of the estimate, which all places share or places have
     of their own, and then others. With the number of the former.
     """
+    question = Turns(operands, np.repeat(index, at.shape[1], axis=0), sign)
+    pulls = question.gradient(at)
+    picked = pulls.reshape(len(index), -1, *pulls.shape[1:])
+    shared = np.einsum("mirk,ijrk->mij", moved[:, index], picked)
+    return _all_turns(deviations, question, pulls, shared)
+
+
+def _asked_turns(deviations, operands, index, at, sign=1.0, *, here):
+    """`_turns` of answers that are worked out one by one, a linear system a component.
+
+    Those of directions that are not as near as they are known, by some random probes, are zero.
+    """
     k = at.shape[1]
-    length = np.maximum(np.linalg.norm(at, axis=1), _STILL)
-    unit = at / length[:, None]
-    # of the unit vector of a sum by the sum
-    slopes = (np.eye(k) - unit[:, :, None] * unit[:, None]) / length[:, None, None]
-    pulls = np.stack([-slopes[index[:, 0]], sign * slopes[index[:, 1]]], axis=2)
-    shared = np.einsum("mirk,ijrk->mij", moved[:, index], pulls)
-    entries = Question(operands, np.repeat(index, k, axis=0))
-    own = _own(deviations, entries, pulls.reshape(-1, 2, k))
-    rows = [change.reshape(-1, len(index), k) for *_, change in own]
+    rng = np.random.default_rng(0)
+    probes = unit_vectors(rng.standard_normal((min(_PROBES, k), k)))
+    cosines = Cosines(operands, index).at(at)
+    asked = Turns(operands, np.repeat(index, len(probes), axis=0), sign, probes)
+    pulls = asked.gradient(at)
+    shared = deviations.changes(asked, pulls, here)[0].reshape(-1, len(index), len(probes))
+    widest = k * np.mean(np.sum(shared**2, axis=0), axis=-1)
+    near = np.flatnonzero(widest > _PROBED * 2.0 * (1.0 - np.abs(cosines)))
+    if not near.size:
+        return np.zeros((len(shared), len(index), k)), deviations.n_sampling
+    deviations.note_near(near.size)
+    question = Turns(operands, np.repeat(index[near], k, axis=0), sign)
+    pulls = question.gradient(at)
+    shared = deviations.changes(question, pulls, here)[0].reshape(-1, near.size, k)
+    found, n_noise = _all_turns(deviations, question, pulls, shared)
+    out = np.zeros((len(found), len(index), k))
+    out[:, near] = found
+    return out, n_noise
+
+
+def _all_turns(deviations, question, pulls, shared):
+    """Turns along all deviations, and how many of these, the first ones, are noise."""
     noise, other = np.split(shared, [deviations.n_sampling])
+    own = _own(deviations, question, pulls)
+    rows = [change.reshape(-1, *shared.shape[1:]) for *_, change in own]
     turns = np.concatenate([noise, *rows, other])
     return turns, len(turns) - len(other)
 

@@ -23,7 +23,7 @@ from ..laplace.orbits import canonical_frame
 from ..starting import searched
 from .adjoint import AskedDeviations
 from .asked import seconds_by_answer
-from .footprint import check_room_by_answer, together_by_answer
+from .footprint import MOST_ENTRIES, check_room_by_answer, together_by_answer
 from .refits import responding
 from .response import mode_near
 from .sampling import Mode, Sampling
@@ -192,8 +192,10 @@ class SamplingByAnswer(Sampling):
             together=self._room,
             n_sampling=self._number,
             note_number=self.note_number,
+            note_near=self.note_near,
             respond=self._respond,
             go_on=self._go_on,
+            second=self._arrays["rho"].size <= MOST_ENTRIES,
         )
 
     def _solved(self, gradients, observed):
@@ -294,6 +296,15 @@ class SamplingByAnswer(Sampling):
     def _hessian(self):
         mode, systems, _ = self._at_mode
         return Hessian(systems.model, mode.vectors)
+
+    def note_near(self, n_answers):
+        """Say that second order of so many cosines near one takes a system for each component."""
+        seconds = n_answers * self._arrays["rho"].shape[1] * self._each
+        if seconds > _LONG:
+            self._say(
+                f"{_NAME}: {n_answers} may be as near 1 or -1 as known, and so of second order, "
+                f"which takes about {duration(seconds)} of processor time, to a factor of 3."
+            )
 
     def note_number(self, n_answers):
         """Say how long so many answers take before they are worked out, where they are many."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...common.warnings import warn_user
-from ...corpus.units import sampling_in_use
 from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
 from ..counting import expected_negatives
 from ..data import pair_table
@@ -145,8 +144,8 @@ def warn_of_few_units(estimator, n):
 
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
-    sampling = sampling_in_use(estimator)
-    if sampling.by_answer:
+    sampling, one_by_one = estimator._sampling, getattr(estimator, "by_answer", False)
+    if sampling.by_answer or (not isinstance(one_by_one, str) and one_by_one):
         # there it is not known
         return
     sampling.of_model = True

@@ -17,6 +17,8 @@ from .scales import COSINE, COSINE_DISTANCE, PLAIN, PROBABILITY, bounded, clippe
 
 # Step of numerical derivatives, relative to the length of a sum.
 _STEP = 1e-5
+# Lengths are taken for at least as much.
+_LEAST = 1e-12
 
 
 class Question:
@@ -117,6 +119,42 @@ class Question:
                     ends.append(self.of(moved, everything))
                 out[:, j, i] = (ends[0] - ends[1]) / (2.0 * step)
         return out
+
+
+class Turns(Question):
+    """How far one direction is from another along a third: of two sums, and of directions given.
+
+    Parameters
+    ----------
+    operands, index
+        As of `Question`. Each cosine's operands stand as often as there are directions.
+    sign : float
+        What the second direction is multiplied by.
+    along : ndarray of shape (n_directions, K), optional
+        The axes by default.
+    """
+
+    def __init__(self, operands, index, sign=1.0, along=None):
+        super().__init__(operands, index)
+        self.sign, self.along = sign, along
+
+    def _along(self, k):
+        along = np.eye(k) if self.along is None else self.along
+        return np.tile(along, (len(self) // len(along), 1))
+
+    def of(self, picked, part):
+        """Answers of operands."""
+        along = self._along(picked.shape[-1])[part]
+        first, second = (unit_vectors(picked[..., i, :]) for i in (0, 1))
+        return np.einsum("...k,...k->...", self.sign * second - first, along)
+
+    def gradient(self, x, draws=None):
+        """Exact derivatives."""
+        picked = x[self.index]
+        length = np.maximum(np.linalg.norm(picked, axis=-1, keepdims=True), _LEAST)
+        unit, along = picked / length, self._along(x.shape[1])[:, None]
+        across = along - np.sum(unit * along, axis=-1, keepdims=True) * unit
+        return across / length * np.array([-1.0, self.sign])[:, None]
 
 
 class Cosines(Question):

@@ -1,15 +1,17 @@
 """Cosines of directions that are nearly the same."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.metrics.words import unit_vectors
-from skbayesembed.sgns.documents import answers
+from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling
 from skbayesembed.sgns.documents.bends import bent, scale_near_end
 from skbayesembed.sgns.documents.deviations import Deviations
-from skbayesembed.sgns.questions.kinds import Cosines, Differences
+from skbayesembed.sgns.questions.kinds import Cosines, Differences, Question, Turns
 from skbayesembed.sgns.questions.operands import Operands, of_places, together, values_at
 from skbayesembed.sgns.questions.scales import COSINE
 
@@ -71,7 +73,8 @@ def test_what_a_word_has_of_its_own_is_noise():
         deviations = Deviations(vectors, shifts, 2, True, np.full(3, 2.0), own, seed)
         at = values_at(operands, vectors)
         moved, _ = answers._moved_operands(deviations, operands)
-        return answers._bent(deviations, question, at, moved, question.gradient(at))[1]
+        turn = partial(answers._turns, deviations, moved=moved)
+        return answers._bent(question, at, question.gradient(at), turn)[1]
 
     np.testing.assert_allclose(most(own), most({}))
 
@@ -147,7 +150,62 @@ def test_differences_allow_for_ends_as_their_parts_do():
     operands = together(*(of_places(np.array([place]), 3) for place in range(3)))
     pairs = [Cosines(operands, np.array([pair])) for pair in ((0, 1), (2, 1))]
     whole = answers.change_of(deviations, Differences(*pairs)).shared
+    # as far as they vary on the scale of cosines
+    parts = [answers._part(deviations, pair, None, True)[0].shared for pair in pairs]
+    np.testing.assert_allclose(whole, parts[0] - parts[1], rtol=1e-10, atol=1e-14)
     each = [answers.change_of(deviations, pair).shared for pair in pairs]
-    np.testing.assert_allclose(whole, each[0] - each[1], rtol=1e-10, atol=1e-14)
+    assert np.linalg.norm(parts[1]) == pytest.approx(np.linalg.norm(each[1]), rel=0.2)
     first = answers.change_of(deviations, pairs[0], second=False).shared
     assert np.linalg.norm(each[0]) > 1.2 * np.linalg.norm(first)
+
+
+def near_ones():
+    """Texts of two kinds of words, of which those of a kind are used alike."""
+    rng = np.random.default_rng(2)
+    kinds = "cat dog pet fur the of".split(), "car road fuel bus xx the of".split()
+    return [" ".join(rng.choice(kinds[i % 2], 20)) for i in range(60)]
+
+
+@pytest.mark.parametrize("k", [2, 3, 9])
+def test_answers_one_by_one_are_of_second_order_too(k, monkeypatch):
+    """Without it standard deviations were down to a tenth of these."""
+    monkeypatch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
+    whole, single = (
+        BayesianSGNS(k, by_answer=way, **options).fit(near_ones()) for way in (False, True)
+    )
+    for pair in (("xx", "bus"), ("cat", "dog"), ("cat", "car")):
+        ours, theirs = single.similarity(*pair), whole.similarity(*pair)
+        # the prior's part of all is that of random directions
+        assert ours.sd == pytest.approx(theirs.sd, rel=0.25)
+        np.testing.assert_allclose(ours.interval, theirs.interval, atol=0.5 * theirs.sd + 1e-6)
+    pairs = ("xx", "bus"), ("cat", "dog")
+    first, second = (model.similarity_difference(*pairs) for model in (single, whole))
+    assert first.sd == pytest.approx(second.sd, rel=0.25)
+
+
+def test_for_many_words_first_order_near_one_is_told_of(monkeypatch):
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(by_answer, "MOST_ENTRIES", 0)
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
+    model = BayesianSGNS(2, **options).fit(near_ones())
+    with pytest.warns(UserWarning, match="1 of 1 cosines may be as near 1 or -1 as they are known"):
+        model.similarity("xx", "bus")
+
+
+def test_second_order_is_announced_where_it_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr(by_answer, "_LONG", 0.0)
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
+    BayesianSGNS(2, by_answer=True, **options).fit(near_ones()).similarity("xx", "bus")
+    assert "1 may be as near 1 or -1 as known, and so of second order" in capsys.readouterr().err
+
+
+def test_turns_have_exact_gradients():
+    rng = np.random.default_rng(0)
+    x, along = rng.normal(size=(2, K)), rng.normal(size=(3, K))
+    operands = together(of_places(np.array([0]), 2), of_places(np.array([1]), 2))
+    for sign, given in ((1.0, None), (-1.0, along)):
+        n = K if given is None else len(given)
+        question = Turns(operands, np.repeat([[0, 1]], n, axis=0), sign, given)
+        numerical = Question.gradient(question, x)
+        np.testing.assert_allclose(question.gradient(x), numerical, rtol=1e-6, atol=1e-9)

