@@ -349,7 +349,7 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     """What an answer is.
 
     Rows, a note, its title, probability and the sources of its rows, what ``proba`` is, whole
-    title, sampled units, and what numbers in it may be of.
+    title, sampled units, what numbers in it may be of, and of each row a label and one of these.
 
     A row is (entry, mean, interval, errors of its ends, proba, p, threshold, verdict). What the
     first fit notes is not told again. The ``turn`` is a `_Turn`, None where the estimator is
@@ -391,7 +391,8 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     rows = [_without_width(row) if source == "point" else row
             for row, source in zip(rows, sources, strict=True)]  # fmt: skip
     probability = _name_of_probability(answer)
-    return rows, note, title, prob, sources, probability, whole, units, kinds
+    of_kinds = getattr(answer, "of_kinds", None)
+    return rows, note, title, prob, sources, probability, whole, units, kinds, of_kinds
 
 
 def _last(estimator):
@@ -456,11 +457,28 @@ def _told_apart(found, of_own):
     whose = "the first setting" if own is None else "the own setting"
     told, apart = [], []
     for i, (rows, note, *rest) in enumerate(found):
-        compared = i in known and i != first
-        text = found[first][8].unlike(rest[6], whose) if compared else ""
+        text, others = "", False
+        if i in known and i != first:
+            reference, kinds = found[first][8], rest[6]
+            text = reference.unlike(kinds, whose)
+            # rows that are of one kind each go by those of the first
+            aligned = rest[7] is not None and found[first][9] is not None
+            rows = _aligned(rows, rest[7], kinds, found[first]) if aligned else rows
+            others = bool(text) and not (aligned and reference.alike(kinds))
         told.append((rows, " ".join(filter(None, [text, note])), *rest))
-        apart.append(bool(text))
+        apart.append(others)
     return told, apart
+
+
+def _aligned(rows, of_kinds, kinds, first):
+    """Rows with the entries of those of the first answer that are of the same kinds."""
+    theirs = first[8].matched(kinds)
+    called = {of: row[0] for of, row in zip(first[9], first[0], strict=True)}
+    out = []
+    for (entry, *row), (label, kind) in zip(rows, of_kinds, strict=True):
+        entry = called.get((label, theirs[kind]), f"{entry} (of this setting alone)")
+        out.append((entry, *row))
+    return out
 
 
 def _fitted(estimator, X, fit_params):
@@ -476,7 +494,7 @@ def _fitted(estimator, X, fit_params):
 def _without_answer(note):
     """What `_ask` finds of a setting that has none."""
     row = "", np.nan, *[(np.nan, np.nan)] * 2, *[np.nan] * 3, ""
-    return [row], note, None, None, (None,), *[None] * 4
+    return [row], note, None, None, (None,), *[None] * 5
 
 
 def _tell_turn(turn):

@@ -580,17 +580,15 @@ def test_senses_of_two_fits():
     assert own.unlike(Kinds(0.9 * sure), "X") == ""
     turned = own.unlike(Kinds(sure[[1, 0, 2]]), "X")
     assert turned == (
-        "The senses have other numbers than with X: its sense 0 is nearest to sense 1 there and "
-        "its sense 1 is nearest to sense 0 there."
+        "The senses have other numbers than with X: sense 0 here is sense 1 of X and sense 1 here "
+        "is sense 0 of X."
     )
     # the first two as one
     fewer = own.unlike(Kinds(np.stack([sure[0] + sure[1], sure[2]])), "X")
-    assert (
-        "agree on 70 % of the snippets; its sense 1 is nearest to sense 2 there. Answers" in fewer
-    )
+    assert "agree on 70 % of the snippets; sense 1 here is sense 2 of X. Answers" in fewer
     # and back: what is added to the other side has no number there
     more = Kinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
-    assert "agree on 70 % of the snippets; its sense 2 is nearest to sense 1 there." in more
+    assert "agree on 70 % of the snippets; sense 2 here is sense 1 of X." in more
     assert own.unlike(Kinds(sure[:, :90]), "X") == ""
 
 
@@ -667,6 +665,34 @@ def test_topics_are_matched_and_their_effects_asked_for():
     assert own.unlike(Kinds(turned), "X").startswith("The topics have other numbers than with X")
 
 
+def test_effects_of_matched_topics_are_compared():
+    """Three topics in another order are the same ones, whatever they are called."""
+    data = make_topics(n_documents=50, n_words=40, n_topics=3, n_dims=3, random_state=3)
+    design = {"x": np.random.default_rng(0).normal(size=50)}
+    model = GaussianLDA(3, embedding=data.vectors, solver="vi", min_count=1, random_state=0)
+    model.fit(data.counts)
+    for names in (None, ["zero", "one", "two"]):
+        model.name_topics(names)
+        table = over_settings(
+            model, data.counts, lambda m: m.effects(data.counts, design),
+            {"random_state": [1], "word_model": ["dirichlet"]}, own="fitted",
+        )  # fmt: skip
+        assert table.entries[3:] != sorted(table.entries[3:])  # the order is another
+        own, other = (dict(zip(table.entries[a : a + 3], table.mean[a : a + 3], strict=True))
+                      for a in (0, 3))  # fmt: skip
+        assert own.keys() == other.keys()
+        for entry in own:
+            assert other[entry] == pytest.approx(own[entry], abs=0.01)
+        assert "have other numbers than with the own setting: topic" in table.notes[3]
+        assert "topics are not those" not in table.sentence
+    # one more has no counterpart
+    more = over_settings(
+        model, data.counts, lambda m: m.effects(data.counts, design), {"n_components": [4]},
+        own="fitted",
+    )  # fmt: skip
+    assert np.sum([entry.endswith("(of this setting alone)") for entry in more.entries]) == 1
+
+
 def test_names_of_topics_go_to_those_of_new_fits():
     data = make_topics(n_documents=60, n_words=40, n_topics=3, n_dims=5, random_state=0)
     model = GaussianLDA(3, embedding=data.vectors, solver="vi", random_state=0).fit(data.counts)
@@ -734,6 +760,4 @@ def test_effects_on_meaning_are_asked_for():
 def test_many_kinds_with_other_numbers_are_not_all_named():
     sure = np.eye(12)[:, np.repeat(np.arange(12), 5)]
     turned = Kinds(sure, None, "topic", "documents").unlike(Kinds(np.roll(sure, 1, axis=0)), "X")
-    assert turned.endswith(
-        "its topic 4 is nearest to topic 3 there, and 7 more have other numbers."
-    )
+    assert turned.endswith("topic 4 here is topic 3 of X, and 7 more have other numbers.")

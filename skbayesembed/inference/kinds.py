@@ -43,12 +43,14 @@ class Kinds:
         """
         if self.names is None or self.proba.shape[1] != other.proba.shape[1]:
             return None
-        theirs = self._nearest_to(other)
+        theirs = self.matched(other)
         return {k: self.names[mine] for k, mine in enumerate(theirs[: len(other.proba)])
                 if mine >= 0 and not self.names[mine].isdigit()}  # fmt: skip
 
-    def _nearest_to(self, other):
+    def matched(self, other: Kinds) -> np.ndarray:
         """For each kind of another fit, that of these which is matched to it, or -1."""
+        if self.proba.shape[1] != other.proba.shape[1]:
+            return np.arange(len(other.proba))
         theirs = np.full(max(len(self.proba), len(other.proba)), -1)
         # of the fit with fewer kinds, that of each of its kinds
         if len(self.proba) <= len(other.proba):
@@ -57,17 +59,25 @@ class Kinds:
             theirs[: len(other.proba)] = match(other.proba, self.proba)
         return theirs
 
+    def _same(self, other):
+        """Share of the texts whose most probable kinds are matched."""
+        theirs = self.matched(other)
+        return np.mean(theirs[other.proba.argmax(axis=0)] == self.proba.argmax(axis=0))
+
+    def alike(self, other: Kinds) -> bool:
+        """Whether the kinds of another fit to the same texts are these, whatever their numbers."""
+        return self.proba.shape[1] == other.proba.shape[1] and self._same(other) >= _ALIKE
+
     def unlike(self, other: Kinds, whose: str) -> str:
         """In what the kinds of another fit differ from these, which are ``whose``; or no text."""
         if self.proba.shape[1] != other.proba.shape[1]:
             return ""
-        theirs = self._nearest_to(other)
-        same = np.mean(theirs[other.proba.argmax(axis=0)] == self.proba.argmax(axis=0))
+        theirs, same = self.matched(other), self._same(other)
         moved = [k for k in range(len(other.proba)) if theirs[k] not in (k, -1)]
-        if same >= _ALIKE and not moved:
+        if self.alike(other) and not moved:
             return ""
-        known = self._told(moved, theirs)
-        if same >= _ALIKE:
+        known = self._told(moved, theirs, whose)
+        if self.alike(other):
             return f"The {self.what}s have other numbers than with {whose}: {known}."
         return (
             f"The {self.what}s are others than with {whose}: matched, they agree on "
@@ -75,11 +85,11 @@ class Kinds:
             f"about another {self.what}."
         )
 
-    def _told(self, moved, theirs):
+    def _told(self, moved, theirs, whose):
         """Which kinds have other numbers; the first of many."""
         if not moved:
             return ""
         one = self.what
-        nearest = [f"its {one} {k} is nearest to {one} {theirs[k]} there" for k in moved[:_NAMED]]
+        nearest = [f"{one} {k} here is {one} {theirs[k]} of {whose}" for k in moved[:_NAMED]]
         more = len(moved) - _NAMED
         return joined([*nearest, *([f"{more} more have other numbers"] if more > 0 else [])])

@@ -280,6 +280,7 @@ class TopicEffects(Table):
         rough = [f"topic {k}: rough, {why}" for k, why in self.rough.items()]
         return Bunch(
             terms=[f"{self.terms[j]}, {topic}" for j in terms for topic in topics],
+            of_kinds=[(str(self.terms[j]), k) for j in terms for k in range(len(topics))],
             mean=self.mean[terms].ravel(),
             interval=np.where(mixed[:, None], self.interval[terms].reshape(-1, 2), np.nan),
             p_value=np.where(mixed, self.p_value[terms].ravel(), np.nan),
@@ -430,7 +431,9 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     posterior = estimator.posterior_
     # where none are kept the error says what to do
     recorded = len(posterior.flat("alpha"))
-    chosen = spaced(posterior, min(n_draws, recorded))
+    # shares under known topics are drawn all the same
+    drawn = recorded == 1 and shares == "posterior"
+    chosen = spaced(posterior, n_draws if drawn else min(n_draws, recorded))
     find = unbiased_shares if shares == "unbiased" else _posterior_shares
     if when is not None:
         when = when[kept]
@@ -441,6 +444,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
     facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
     facts |= {"n_left_out": n - kept.size, "variational": posterior.attrs.get("solver") == "vi"}
+    facts["known_topics"] = recorded == 1 or chosen.size == 1
     facts["units_name"] = units_name
     low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
     facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
@@ -536,7 +540,6 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, 
         unmixed=unmixed_topics(estimator.posterior_),
         rough=rough_topics(estimator.posterior_),
         names=given_names(estimator.posterior_, "topic"),
-        known_topics=len(found) == 1,
         **facts,
     )._resting_on(
         f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",

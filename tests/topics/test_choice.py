@@ -75,3 +75,26 @@ def test_power_is_chosen_where_covariances_have_no_mean(word_proba):
     scores = model.fit(data.counts).likelihood_power_scores_
     assert np.isfinite(list(scores.values())).all()
     assert model.likelihood_power_ == max(scores, key=scores.get)
+
+
+@pytest.mark.parametrize(
+    ("slow", "best"),
+    [
+        # it is still below after ten sweeps, by as much as it gains in a few
+        (lambda sweeps: -31.0 + 2.0 * np.minimum(sweeps, 16), "slow"),
+        # it gains far less than it lacks
+        (lambda sweeps: -30.0 + 0.1 * np.minimum(sweeps, 16), "fast"),
+        # it goes on as far as sweeps are made
+        (lambda sweeps: -300.0 + 3.0 * sweeps, "fast"),
+    ],
+)
+def test_a_start_that_still_climbs_is_waited_for(slow, best, monkeypatch):
+    bounds, most = {"fast": lambda sweeps: -10.0 + 0.0 * sweeps, "slow": slow}, []
+
+    def ascended(problem, run, n):
+        most.append(n)
+        return bounds[problem](np.arange(1.0, n + 1.0))
+
+    monkeypatch.setattr(choice, "_bounds", ascended)
+    assert choice._better_of(("fast", "slow"), None) == best
+    assert max(most) <= choice._MOST_SWEEPS

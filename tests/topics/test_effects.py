@@ -275,3 +275,17 @@ def test_topics_that_are_known_are_told_of():
     with pytest.warns(UserWarning, match="do not rely on"):
         table = drawn.effects(made.counts, {"side": np.arange(40) // 20}, units=np.arange(40) // 10)
     assert "do not rely on intervals and p-values" in table.sentences[0, "side"]
+
+
+def test_posterior_shares_of_known_topics_are_not_those_of_one_draw():
+    """With one draw of shares the order of documents moved effects by half a standard error."""
+    data = make_topics(n_documents=60, n_words=30, n_topics=3, n_dims=3, random_state=0)
+    model = GaussianLDA(3, embedding=data.vectors, solver="map", random_state=0).fit(data.counts)
+    x = np.random.default_rng(0).normal(size=60)
+    found = []
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(60)
+        table = model.effects(data.counts[order], {"x": x[order]}, shares="posterior")
+        assert table.known_topics
+        found.append(table.mean[1])
+    assert np.ptp(found, axis=0).max() < 0.25 * table.sd[1].min()

@@ -548,6 +548,7 @@ def test_partial_fit_refusals(parameters, arguments, error, message):
 def test_the_start_of_the_higher_bound_is_taken(monkeypatch):
     """Vectors without groups: neither start is the end."""
     monkeypatch.setattr(choice, "START_SWEEPS", 2)
+    monkeypatch.setattr(choice, "_MOST_SWEEPS", 2)
     rng = np.random.default_rng(3)
     embedding = {word: rng.normal(size=4) for word in WORDS}
     ascended = {}
