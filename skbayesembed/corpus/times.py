@@ -168,7 +168,7 @@ def read_line(values, name, n=None):
             f"times look like months written as whole numbers, got {line[0]:.0f}, of which a "
             "December and the next January are 89 apart: pass texts "
             f"('{line[0] // 100:.0f}-{line[0] % 100:02.0f}'), "
-            "as by [f'{t // 100}-{t % 100:02d}' for t in times]."
+            "as by [f'{int(t) // 100}-{int(t) % 100:02d}' for t in times]."
         )
     return line, dates
 

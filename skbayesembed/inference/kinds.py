@@ -50,7 +50,7 @@ class Kinds:
     def matched(self, other: Kinds) -> np.ndarray:
         """For each kind of another fit, that of these which is matched to it, or -1."""
         if self.proba.shape[1] != other.proba.shape[1]:
-            return np.arange(len(other.proba))
+            return np.full(len(other.proba), -1)
         theirs = np.full(max(len(self.proba), len(other.proba)), -1)
         # of the fit with fewer kinds, that of each of its kinds
         if len(self.proba) <= len(other.proba):

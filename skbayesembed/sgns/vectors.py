@@ -84,6 +84,7 @@ def deviations_of(estimator):
     if estimator.uncertainty != "documents" or sampling is None:
         return None
     _check_countable(estimator, sampling)
+    estimator._sampling.leave_to(sampling)
     # as they are set now, which may be after the fit
     sampling.verbose, sampling.n_jobs = estimator.verbose, estimator.n_jobs
     sampling.of_model = False

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from ..common.power import POWER_GRID, best_power
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
+from ..inference.vi import coordinate_ascent
 from ..posterior.posterior import Posterior
 from .checks import topic_prior
 from .data import Documents
@@ -131,23 +132,40 @@ def pose_documents(estimator, documents, choice, seed):
 
 def _better_of(problems, run):
     """The problem from whose start some sweeps reach the higher bound; the first of equal ones."""
+    climbs = [_Climb(problem, run) for problem in problems]
     n = START_SWEEPS
     while True:
-        bounds = [_bounds(problem, run, n) for problem in problems]
+        bounds = [climb.to(n) for climb in climbs]
         last = [bound[-1] for bound in bounds]
         lower = bounds[int(np.argmin(last))]
-        gained = lower[-1] - lower[(len(lower) - 1) // 2]
-        if n >= _MOST_SWEEPS or gained <= max(last) - min(last):
-            return problems[int(np.argmax(last))]
+        gained, apart = lower[-1] - lower[(len(lower) - 1) // 2], max(last) - min(last)
+        little = POWER_TOLERANCE * abs(lower[-1])
+        if n >= _MOST_SWEEPS or gained <= max(apart, little):
+            return problems[int(np.argmax(last)) if apart > little else 0]
         n *= 2
 
 
-def _bounds(problem, run, n):
-    """The bounds of ``n`` sweeps from the start of a problem."""
-    facts = ascend(problem, run, max_iter=n, tol=0.0, warn=False)[2]
-    if facts["interrupted"]:
-        raise KeyboardInterrupt("interrupted before the start was chosen")
-    return facts["elbo"]
+class _Climb:
+    """Coordinate ascent from the start of a problem, which goes on where it ended."""
+
+    def __init__(self, problem, run):
+        self._problem, self._run, self._at = problem, run, None
+        self._bounds, self._ended = [], False
+
+    def to(self, n):
+        """The bounds of ``n`` sweeps."""
+        options = {"max_iter": n - len(self._bounds), "tol": 0.0, "warn": False}
+        if self._at is None:
+            *self._at, facts = ascend(self._problem, self._run, **options)
+        elif self._ended:
+            return self._bounds
+        else:
+            facts = coordinate_ascent(*self._at, self._run, **options)
+        if facts["interrupted"]:
+            raise KeyboardInterrupt("interrupted before the start was chosen")
+        self._bounds += list(facts["elbo"])
+        self._ended = facts["converged"]
+        return self._bounds
 
 
 @dataclass(frozen=True)

@@ -84,17 +84,39 @@ def test_power_is_chosen_where_covariances_have_no_mean(word_proba):
         (lambda sweeps: -31.0 + 2.0 * np.minimum(sweeps, 16), "slow"),
         # it gains far less than it lacks
         (lambda sweeps: -30.0 + 0.1 * np.minimum(sweeps, 16), "fast"),
+        # bounds that are equal but for rounding
+        (lambda sweeps: -10.0 - 1e-12 * np.cos(sweeps), "fast"),
         # it goes on as far as sweeps are made
         (lambda sweeps: -300.0 + 3.0 * sweeps, "fast"),
     ],
 )
 def test_a_start_that_still_climbs_is_waited_for(slow, best, monkeypatch):
-    bounds, most = {"fast": lambda sweeps: -10.0 + 0.0 * sweeps, "slow": slow}, []
+    bounds, most = {"fast": lambda sweeps: -10.0 + 0.0 * sweeps, "slow": slow}, [0]
 
-    def ascended(problem, run, n):
-        most.append(n)
-        return bounds[problem](np.arange(1.0, n + 1.0))
+    class Climb:
+        def __init__(self, problem, run):
+            self.bound = bounds[problem]
 
-    monkeypatch.setattr(choice, "_bounds", ascended)
+        def to(self, n):
+            most.append(n)
+            return self.bound(np.arange(1.0, n + 1.0)).tolist()
+
+    monkeypatch.setattr(choice, "_Climb", Climb)
     assert choice._better_of(("fast", "slow"), None) == best
     assert max(most) <= choice._MOST_SWEEPS
+
+
+def test_a_climb_goes_on_where_it_ended():
+    data = make_topics(n_documents=30, n_words=20, n_topics=2, n_dims=3, random_state=0)
+    model = GaussianLDA(2, embedding=data.vectors, solver="vi", init="words", random_state=0)
+    problems = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "_better_of", lambda both, run: problems.extend(both) or both[0])
+        model.set_params(init="auto").fit(data.counts)
+
+    def run(function, tasks):
+        return [function(*task) for task in tasks]
+
+    climb, whole = (choice._Climb(problems[0], run) for _ in range(2))
+    climb.to(4)
+    np.testing.assert_allclose(climb.to(9), whole.to(9), rtol=1e-10)

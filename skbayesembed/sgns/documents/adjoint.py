@@ -9,7 +9,6 @@ the Hessian that is expected, tells of the prior.
 from __future__ import annotations
 
 import threading
-from functools import partial
 
 import numpy as np
 
@@ -27,6 +26,8 @@ _PRIOR_DRAWS, _TOGETHER, _UNITS = 64, 4096, 4096
 _ASKING = threading.RLock()
 # Of roots of the precision of words that are coupled.
 _ROOT_TOL, _MOST_PRODUCTS = 1e-3, 1000
+# Squared share of derivatives up to which others are these times a number.
+_STRAIGHT = 1e-8
 
 
 class MovedOn(Exception):
@@ -100,7 +101,7 @@ class AskedDeviations:
         # derivatives of the answers so far, by their gradients
         self._known = {}
 
-    def changes(self, question, pulls, here):
+    def changes(self, question, pulls, here, keep=True):
         """Derivatives of answers along deviations, and the effective units each rests on.
 
         Parameters
@@ -110,6 +111,8 @@ class AskedDeviations:
             Gradients of the answers by the operands that they take, at ``here``.
         here : ndarray
             ``vectors``, when these were asked for.
+        keep : bool
+            Whether the derivatives are remembered.
 
         Returns
         -------
@@ -126,7 +129,7 @@ class AskedDeviations:
             if self.vectors is not here:
                 raise MovedOn
             try:
-                shared = self._changes(question, pulls)
+                shared = self._changes(question, pulls, self._known if keep else {})
             except NotAMode as error:
                 direction = error.direction
                 if direction is None:
@@ -138,21 +141,21 @@ class AskedDeviations:
             self._known.clear()
             raise MovedOn
 
-    def _changes(self, question, pulls):
+    def _changes(self, question, pulls, known):
         places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
         keys = [_key_of(gradient) for gradient in places]
         first: dict = {}
         for i, key in enumerate(keys):
             first.setdefault(key, i)
-        new = [i for key, i in first.items() if key not in self._known]
+        new = [i for key, i in first.items() if key not in known]
         self._note_number(len(new))
         read = self._on_scale(question, pulls)
         for a in range(0, len(new), self._together):
             part = new[a : a + self._together]
-            asked = [partial(read, i) for i in part]
+            asked = [read(i) for i in part]
             columns = self._along(self._by_mode([places[i] for i in part]), asked).T
-            self._known.update(zip((keys[i] for i in part), columns, strict=True))
-        return np.stack([self._known[key] for key in keys], axis=1)
+            known.update(zip((keys[i] for i in part), columns, strict=True))
+        return np.stack([known[key] for key in keys], axis=1)
 
     def _by_place(self, question, i, pulls):
         """Gradient of an answer by vectors as they are read: sides, places and rows, a list."""
@@ -180,10 +183,10 @@ class AskedDeviations:
         return out
 
     def _on_scale(self, question, pulls):
-        """``read(i, vectors)``: an answer at vectors, as straight as its scale makes it.
+        """``read(i)(vectors)``: an answer at vectors, as straight as its scale makes it.
 
         At ``self.vectors`` it has the derivatives ``pulls`` of the answer, whose slope may be that
-        at posterior means.
+        at posterior means. None of an answer whose derivatives are others, of second order.
         """
 
         def at(vectors):
@@ -196,7 +199,15 @@ class AskedDeviations:
         times = np.ones(here.shape)
         np.divide(np.sum(pulls * plain, axis=(1, 2)), squares, out=times, where=squares > 0.0)
         slope = times * scale.slope(here)
-        return lambda i, vectors: slope[i] * scale.forward(at(vectors))[i]
+        apart = np.sum((pulls - times[:, None, None] * plain) ** 2, axis=(1, 2))
+        straight = apart <= _STRAIGHT * np.sum(pulls**2, axis=(1, 2))
+
+        def read(i):
+            if straight[i]:
+                return lambda vectors: slope[i] * scale.forward(at(vectors))[i]
+            return None
+
+        return read
 
     def _along(self, gradients, answers):
         """Derivatives along units, directions of the prior and its pull, of answers."""
@@ -204,7 +215,8 @@ class AskedDeviations:
         influences = self._influences(solutions)
         rows = zip(influences.T, gradients, solutions, answers, strict=True)
         for i, (own, gradient, z, answer) in enumerate(rows):
-            own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answer)
+            if answer is not None:
+                own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answer)
         solutions = self._solve(gradients, observed=False)
         known = [
             sum(np.vdot(z[side], self._prior.apply(side, z[side])) for side in (0, 1))

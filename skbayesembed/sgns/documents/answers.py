@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import expit, stdtrit
+from scipy.special import expit, ndtri, stdtrit
 from sklearn.utils import Bunch
 
 from ...common.warnings import warn_user
@@ -38,8 +37,8 @@ _PROBES, _PROBED = 8, 0.25
 # Standard deviations of first order, over the slope of the scale of cosines, beyond which second
 # order may matter.
 _CLOSE = 0.25
-# Nodes of integrals over normal numbers.
-_NODES = 21
+# Quantiles of the normal that stand for all of it.
+_NODES = 101
 # Numbers in a block of features along all deviations.
 _FEATURES = 2**22
 
@@ -92,11 +91,11 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
 
 def _sd_of_normal(scale, centre, total):
     """Standard deviation, on their own scale, of answers that are normal on another."""
-    nodes, weights = hermegauss(_NODES)
-    values = scale.backward(centre + total * nodes.reshape(-1, *[1] * np.ndim(total)))
-    weights = weights / weights.sum()
-    mean = np.tensordot(weights, values, axes=1)
-    return np.sqrt(np.maximum(np.tensordot(weights, (values - mean) ** 2, axes=1), 0.0))
+    nodes = ndtri((np.arange(_NODES) + 0.5) / _NODES)
+    nodes = (nodes / nodes.std()).reshape(-1, *[1] * np.ndim(total))
+    # less their middle, so that what does not vary has none to the last digit
+    values = scale.backward(centre + total * nodes) - scale.backward(centre)
+    return values.std(axis=0)
 
 
 @OneBlasThread()
@@ -145,11 +144,11 @@ def _on_scale(deviations, question, change, mean, draws):
 
 def _warn_of_ends(scale, mean, total):
     """Warn of cosines that may be as near one as they are known, where second order is not."""
-    n = np.count_nonzero(total > _CLOSE * scale.slope(mean))
+    n = np.unique(mean[total > _CLOSE * scale.slope(mean)]).size
     if n:
         warn_user(
-            f"{n} of {mean.size} cosines may be as near 1 or -1 as they are known, and intervals "
-            "of answers one by one are of first order for so many words: they may be too narrow. "
+            f"{n} of the cosines may be as near 1 or -1 as they are known, and intervals of "
+            "answers one by one are of first order for so many words: they may be too narrow. "
             "Fewer words or components, or by_answer=False where it fits, allow for it.",
             UserWarning,
         )
@@ -231,21 +230,26 @@ def _asked_at(deviations, question, draws, second, here):
     """
     turn = partial(_asked_turns, deviations, here=here)
     at, second = values_at(question.operands, here), second and deviations.second
-    pulls, end = _of_second_order(question, at, draws, turn, second)
+    # one at a time: their turns have a row for each unit
+    pulls, end = _of_second_order(question, at, draws, turn, second, at_once=1)
     shared, fewest = deviations.changes(question, pulls, here)
-    return Change(shared, _own(deviations, question, pulls), fewest, end)
+    own = _own(deviations, question, pulls)
+    if deviations.vectors is not here:
+        raise MovedOn
+    return Change(shared, own, fewest, end)
 
 
-def _of_second_order(question, at, draws, turn, second):
+def _of_second_order(question, at, draws, turn, second, at_once=None):
     """Gradients of answers, and what their posterior means are at most.
 
-    ``turn(operands, index, at, sign)`` tells how directions turn, as of `_turns`.
+    ``turn(operands, index, at, sign)`` tells how directions turn, as of `_turns`, of ``at_once``
+    answers together.
     """
     pulls = question.gradient(at, draws)
     if question.bends:
         return _bent(question, at, pulls, turn)
     if isinstance(question, Cosines) and second:
-        return _near_ends(question, at, pulls, turn)
+        return _near_ends(question, at, pulls, turn, at_once or _turned_at_once(at))
     return pulls, None
 
 
@@ -267,7 +271,8 @@ def _change_of_difference(deviations, question, draws, second):
             _part(deviations, part, own, second) for part, own in zip(parts, given, strict=True)
         )
         if deviations.vectors is here:
-            return replace(first + (-other), shift=shift - back)
+            # of one difference the prior's part is that of the same random directions
+            return replace(first + (-other), shift=shift - back, exact=False)
 
 
 def _part(deviations, question, draws, second):
@@ -297,7 +302,7 @@ def _turned_at_once(at):
     return max(1, _ANSWERS // at.shape[1])
 
 
-def _near_ends(question, at, pulls, turn):
+def _near_ends(question, at, pulls, turn, step):
     """Gradients of cosines that allow for second order where directions are as near as known.
 
     That is where one of them turns against the other, or against its opposite, by more than what is
@@ -306,7 +311,6 @@ def _near_ends(question, at, pulls, turn):
     """
     cosines, index, out = question.at(at), question.index, pulls.copy()
     ends = np.full(len(index), np.inf)
-    step = _turned_at_once(at)
     parts = [
         (sign, rows[a : a + step])
         for sign in (1.0, -1.0)
@@ -338,7 +342,7 @@ def _turns(deviations, operands, index, at, sign=1.0, *, moved):
     """
     question = Turns(operands, np.repeat(index, at.shape[1], axis=0), sign)
     pulls = question.gradient(at)
-    picked = pulls.reshape(len(index), -1, *pulls.shape[1:])
+    picked = pulls.reshape(len(index), at.shape[1], *pulls.shape[1:])
     shared = np.einsum("mirk,ijrk->mij", moved[:, index], picked)
     return _all_turns(deviations, question, pulls, shared)
 
@@ -354,15 +358,17 @@ def _asked_turns(deviations, operands, index, at, sign=1.0, *, here):
     cosines = Cosines(operands, index).at(at)
     asked = Turns(operands, np.repeat(index, len(probes), axis=0), sign, probes)
     pulls = asked.gradient(at)
-    shared = deviations.changes(asked, pulls, here)[0].reshape(-1, len(index), len(probes))
-    widest = k * np.mean(np.sum(shared**2, axis=0), axis=-1)
+    shared = deviations.changes(asked, pulls, here, keep=False)[0]
+    own = sum(np.sum(change**2, axis=0) for *_, change in _own(deviations, asked, pulls))
+    squares = np.sum(shared**2, axis=0) + own
+    widest = k * np.mean(squares.reshape(len(index), len(probes)), axis=-1)
     near = np.flatnonzero(widest > _PROBED * 2.0 * (1.0 - np.abs(cosines)))
     if not near.size:
         return np.zeros((len(shared), len(index), k)), deviations.n_sampling
     deviations.note_near(near.size)
     question = Turns(operands, np.repeat(index[near], k, axis=0), sign)
     pulls = question.gradient(at)
-    shared = deviations.changes(question, pulls, here)[0].reshape(-1, near.size, k)
+    shared = deviations.changes(question, pulls, here, keep=False)[0].reshape(-1, near.size, k)
     found, n_noise = _all_turns(deviations, question, pulls, shared)
     out = np.zeros((len(found), len(index), k))
     out[:, near] = found
@@ -373,7 +379,7 @@ def _all_turns(deviations, question, pulls, shared):
     """Turns along all deviations, and how many of these, the first ones, are noise."""
     noise, other = np.split(shared, [deviations.n_sampling])
     own = _own(deviations, question, pulls)
-    rows = [change.reshape(-1, *shared.shape[1:]) for *_, change in own]
+    rows = [change.reshape(len(change), *shared.shape[1:]) for *_, change in own]
     turns = np.concatenate([noise, *rows, other])
     return turns, len(turns) - len(other)
 

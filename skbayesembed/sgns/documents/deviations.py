@@ -227,6 +227,8 @@ class Change:
     end : ndarray of shape (*shape) or None
         What posterior means of cosines are at most, where second order tells (`bends`), and of one
         less these at least.
+    exact : bool
+        Whether the prior's part is known where that of single answers is (``exact_prior``).
     shift : ndarray of shape (*shape) or float
         What is added to posterior means: of differences, what it does that those of the answers
         which they are of end somewhere.
@@ -237,21 +239,24 @@ class Change:
     fewest: np.ndarray
     end: np.ndarray | None = None
     shift: np.ndarray | float = 0.0
+    exact: bool = True
 
     def __neg__(self):
-        return Change(-self.shared, [(s, w, -d) for s, w, d in self.own], self.fewest)
+        own = [(s, w, -d) for s, w, d in self.own]
+        return Change(-self.shared, own, self.fewest, exact=self.exact)
 
     def __add__(self, other):
         return Change(
             self.shared + other.shared,
             merged(self.own + other.own),
             np.minimum(self.fewest, other.fewest),
+            exact=False,
         )
 
     def times(self, factor):
         """Derivatives of a function of the answers, whose own derivative is ``factor`` (*shape)."""
         own = [(s, w, factor * d) for s, w, d in self.own]
-        return Change(factor * self.shared, own, self.fewest)
+        return Change(factor * self.shared, own, self.fewest, exact=self.exact)
 
 
 def merged(own):
@@ -303,7 +308,7 @@ def spread_of(deviations, change):
     # of all parts together (Satterthwaite), that of the model taken as known
     total = known + own + prior
     drawn = max(1, len(change.shared) - deviations.n_sampling)
-    if deviations.exact_prior:
+    if deviations.exact_prior and change.exact:
         drawn = np.inf
     spread = known**2 / np.maximum(freedom, 1.0) + prior**2 / drawn
     freedom = np.divide(total**2, spread, out=np.full(known.shape, 1e6), where=spread > 0)

@@ -165,8 +165,6 @@ class Sampling:
     def in_use(self, by_answer):
         """Itself, or its twin: the one that knows all answers, or else that which is asked for.
 
-        The other one lets go of what it works with.
-
         Parameters
         ----------
         by_answer : bool or "auto"
@@ -176,13 +174,20 @@ class Sampling:
             return self
         whole, single = (self.twin, self) if self.by_answer else (self, self.twin)
         if "deviations" in vars(whole):
-            found, single._build = whole, None
-        elif isinstance(by_answer, str):
-            found = self
-        else:
-            found = single if by_answer else whole
-        (single if found is whole else whole).rest()
-        return found
+            return whole
+        if isinstance(by_answer, str):
+            return self
+        return single if by_answer else whole
+
+    def leave_to(self, found):
+        """Let the other one of the two, which is not ``found``, go of what it works with."""
+        if self.twin is None:
+            return
+        other = self.twin if found is self else self
+        other.rest()
+        if "deviations" in vars(found) and not found.by_answer:
+            # it is not asked again
+            other._build = None
 
     def rest(self):
         """Let go of what is only worked with."""

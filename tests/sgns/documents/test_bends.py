@@ -1,5 +1,6 @@
 """Cosines of directions that are nearly the same."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -189,7 +190,7 @@ def test_for_many_words_first_order_near_one_is_told_of(monkeypatch):
     monkeypatch.setattr(by_answer, "MOST_ENTRIES", 0)
     options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
     model = BayesianSGNS(2, **options).fit(near_ones())
-    with pytest.warns(UserWarning, match="1 of 1 cosines may be as near 1 or -1 as they are known"):
+    with pytest.warns(UserWarning, match="1 of the cosines may be as near 1 or -1 as they are"):
         model.similarity("xx", "bus")
 
 
@@ -209,3 +210,61 @@ def test_turns_have_exact_gradients():
         question = Turns(operands, np.repeat([[0, 1]], n, axis=0), sign, given)
         numerical = Question.gradient(question, x)
         np.testing.assert_allclose(question.gradient(x), numerical, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("by_answer_", [False, True])
+def test_a_word_is_as_near_to_itself_as_can_be(by_answer_):
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
+    model = BayesianSGNS(2, by_answer=by_answer_, **options).fit(near_ones())
+    assert model.similarity("xx", "xx").sd == 0.0
+
+
+def test_probes_see_what_words_have_of_their_own(monkeypatch):
+    """Words of one text, whose cosine is near one: what units say of them is next to nothing."""
+    monkeypatch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
+    rng = np.random.default_rng(5)
+    words = [f"w{i}" for i in range(12)]
+    texts = [list(rng.choice(words, 30)) for _ in range(40)]
+    for i in range(8):
+        around = rng.choice(words[:3], 12).tolist()
+        texts[i] += [w for one in around for w in (f"r{i}a", one, f"r{i}b")]
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 0.05}
+    whole, single = (BayesianSGNS(4, by_answer=way, **options).fit(texts) for way in (False, True))
+    near = 0
+    for i in range(8):
+        ours, theirs = (model.similarity(f"r{i}a", f"r{i}b") for model in (single, whole))
+        assert ours.sd == pytest.approx(theirs.sd, rel=0.3)
+        near += abs(theirs.mean) > 0.95
+    assert near > 2
+    # also where units say nothing at all
+    deviations, k = single._sampling.twin.deviations, 4
+    monkeypatch.setattr(
+        deviations, "changes", lambda question, *_, **__: (np.zeros((105, len(question))), None)
+    )
+    operands = together(
+        *(of_places(np.array([single.vocabulary_[f"r0{end}"]]), single.words_.size) for end in "ab")
+    )
+    at = values_at(operands, deviations.vectors)
+    at[1] = at[0] + 1e-3
+    turns, _ = answers._asked_turns(deviations, operands, np.array([[0, 1]]), at, here=None)
+    assert turns.shape[1:] == (1, k) and np.abs(turns).max() > 0
+
+
+def test_the_prior_of_differences_one_by_one_is_known_by_so_many_directions():
+    options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
+    model = BayesianSGNS(3, by_answer=True, **options).fit(near_ones())
+    deviations = model._sampling.twin.deviations
+    places = [
+        of_places(np.array([model.vocabulary_[w]]), len(model.words_))
+        for w in ("cat", "fur", "car")
+    ]
+    operands = together(*places)
+    pairs = [Cosines(operands, np.array([pair])) for pair in ((0, 1), (2, 1))]
+    single = answers.change_of(deviations, pairs[0])
+    apart = answers.change_of(deviations, Differences(*pairs))
+    assert single.exact and not apart.exact
+    known, drawn = (
+        answers.spread_of(deviations, replace(apart, exact=exact)).freedom
+        for exact in (True, False)
+    )
+    assert drawn < known

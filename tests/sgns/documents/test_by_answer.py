@@ -390,9 +390,13 @@ def test_refits_are_read_as_first_order_is():
         moved = np.zeros_like(vectors)
         moved[0] = rng.normal(size=(V, K))
         for i in range(3):
-            ends = [read(i, vectors + s * step * moved) for s in (1.0, -1.0)]
+            ends = [read(i)(vectors + s * step * moved) for s in (1.0, -1.0)]
             along = np.sum(pulls[i] * values_at(question.operands, moved)[question.index[i]])
             assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(along, rel=1e-5)
+        # what has derivatives of second order besides is not refitted
+        pulls[1] += 0.1 * rng.normal(size=pulls[1].shape)
+        read = AskedDeviations._on_scale(SimpleNamespace(vectors=vectors), question, pulls)
+        assert read(1) is None and read(0) is not None
 
 
 @pytest.mark.parametrize("by_clusters", [False, True])
@@ -418,13 +422,13 @@ def test_a_block_of_answers_is_of_one_mode(large, monkeypatch):
     deviations = large._sampling.deviations
     whole, seen = deviations._changes, []
 
-    def changes(question, pulls):
+    def changes(question, pulls, known):
         seen.append(deviations.vectors)
         if len(seen) == 3:
             error = NotAMode("here")
             error.direction = 0.01 * np.ones(deviations._mode.size)
             raise error
-        return whole(question, pulls)
+        return whole(question, pulls, known)
 
     monkeypatch.setattr(deviations, "_changes", changes)
     large.most_similar(WORDS[0], 6)
