@@ -145,7 +145,7 @@ class _Lane:
         The result is compared with that of two looks before, since progress from one look to the
         next is too uneven to tell how much is left.
         """
-        values, basis = linalg.eigh_tridiagonal(self.diagonal, self.off)
+        values, basis = _eigh_tridiagonal(self.diagonal, self.off)
         if values[0] <= 0.0:
             raise not_a_mode()
         self.weights = basis @ (basis[0] / np.sqrt(values))
@@ -158,6 +158,15 @@ class _Lane:
         self.history.append(self.weights)
         self.changes.append(size)
         return size * ratio / (1.0 - ratio)
+
+
+def _eigh_tridiagonal(diagonal, off):
+    """Eigenvalues, ascending, and eigenvectors of a symmetric tridiagonal matrix."""
+    try:
+        return linalg.eigh_tridiagonal(diagonal, off)
+    except linalg.LinAlgError:
+        # LAPACK's stemr now and then fails on matrices that are as good as any
+        return linalg.eigh(np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1))
 
 
 def _combine(product, vectors, lanes, diagonals, off):
