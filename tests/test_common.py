@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
@@ -380,10 +380,12 @@ def test_looking_at_a_fit_works_nothing_out(uncertainty, monkeypatch):
     monkeypatch.setattr(sampling, "find_mode_near", not_asked)
     before = set(vars(model._sampling))
     html = model._repr_html_()
-    assert "vocabulary_" in html and set(vars(model._sampling)) == before
+    # older versions of scikit-learn show parameters alone
+    listed = hasattr(BaseEstimator, "_get_fitted_attr_html")
+    assert ("vocabulary_" in html) == listed and set(vars(model._sampling)) == before
     monkeypatch.undo()
     _ = model.set_params(uncertainty="documents").similarity("cat", "dog")
-    assert "response_" in model._repr_html_()
+    assert ("response_" in model._repr_html_()) == listed
 
 
 def test_an_interrupted_look_after_the_fit_costs_no_draws(monkeypatch):

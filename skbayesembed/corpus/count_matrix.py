@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,6 +40,7 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     Names of columns are compared as scikit-learn does, also with ``feature_names`` if ``fit`` saw a
     matrix without names.
     """
+    _check_unique(getattr(X, "columns", ()))
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     if sparse.issparse(X) and X.format == "coo" and X.dtype.kind in "biu":
         # the sums of entries that are there twice may not fit into the type of the counts
@@ -67,6 +69,14 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def _check_unique(columns):
+    """Raise a ValueError for columns of one name, as newer versions of scikit-learn do."""
+    names = [name for name in columns if isinstance(name, str)]
+    twice = next((name for name, n in Counter(names).items() if n > 1), None)
+    if twice is not None:
+        raise ValueError(f"X must have unique column names, got {twice!r} more than once.")
 
 
 def _check_given_names(estimator, X):

@@ -99,7 +99,7 @@ def test_frames_with_a_word_twice_are_refused():
 
 def test_frames_of_words_hold_finite_numbers():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(VECTORS, index=WORDS)
+    frame = pd.DataFrame(VECTORS.copy(), index=WORDS)
     frame.loc["dog", 1] = np.nan
     with pytest.raises(ValueError, match="embedding must hold finite numbers.*that of 'dog'"):
         source_of(frame).find(WORDS)
