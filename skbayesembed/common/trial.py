@@ -88,8 +88,9 @@ class OfAllAnswers(float):
         if self.alone is None:
             return once
         return (
-            f"{once} (with by_answer=True about {duration(self.alone)} for one answer, "
-            f"{duration(self.alone.each)} for each further one)"
+            f"{once} (after set_params(by_answer=True), before or after the fit, about "
+            f"{duration(self.alone)} for one answer, {duration(self.alone.each)} for each further "
+            "one)"
         )
 
 

@@ -254,6 +254,8 @@ class OverSettings(SettingsInWords, Table):
             rows, _ = self._mixed(here[~without])
             if rows.size > 1:
                 lines += [f"({name}{line})" for line in self._over(rows)]
+            if rows.size and self.source is None and self._all_unmixed(rows):
+                lines.append(f"({name}the chains have not mixed in any setting: do not use it)")
             if without.any():
                 of = f"{np.count_nonzero(without)} of {number_of(here.size, 'setting')}"
                 lines.append(

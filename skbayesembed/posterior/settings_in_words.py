@@ -112,9 +112,15 @@ class SettingsInWords:
         if others.size:
             where = number_of(others.size, "setting") + self._named(others)
             parts.append(_OTHERS.format(where, self._what or "sense"))
+        if rows.size and self.source is None and self._all_unmixed(rows):
+            parts.append("In all of these the chains have not mixed: do not use this answer")
         parts += [f"Left out: {joined(left_out)}"] if left_out and rows.size else []
-        parts += [capital(line) for line in self._on_sources(unmixed_too=False)]
+        parts += [capital(line) for line in self._on_sources(here, unmixed_too=False)]
         return ended(". ".join(parts), self.source, found=self, several=True)
+
+    def _all_unmixed(self, rows):
+        """Whether the chains of all of some rows have not mixed."""
+        return bool(self.sources) and all(is_unmixed(self.sources[row]) for row in rows)
 
     def _mixed(self, rows):
         """Those of some rows whose chains have mixed, and the others; all if none have."""
@@ -174,9 +180,16 @@ class SettingsInWords:
         """Those of some rows that have an interval of the posterior, or of units."""
         return rows[np.isfinite(self.interval[rows]).all(axis=1)]
 
-    def _on_sources(self, **options):
-        """What intervals rest on where that is not the same for all settings, clauses."""
-        sources = dict(zip(map(str, self.params), self.sources or [], strict=False))
+    def _on_sources(self, rows=None, **options):
+        """What intervals of some rows, or all, rest on where settings differ in it, clauses.
+
+        The chains of a setting have not mixed where they have not for any of its rows.
+        """
+        sources: dict[str, str | None] = {}
+        for row in range(len(self.sources or [])) if rows is None or not self.sources else rows:
+            setting, source = str(self.params[row]), self.sources[row]
+            if setting not in sources or is_unmixed(sources[setting]):
+                sources[setting] = source
         return on_sources(sources, self.units_name, **options)
 
     def _values(self, rows=None):

@@ -161,6 +161,12 @@ class MeaningEffects(Table):
             mean=self.mean.ravel(),
             interval=self.interval.reshape(-1, 2),
             p_value=self.p_value.ravel(),
+            verdict=np.column_stack(
+                [
+                    np.where(self.undecided, "not decided", "differs"),
+                    side_of_zero(self.interval[:, 1:], "positive", "negative"),
+                ]
+            ).ravel(),
             prob=self.prob,
             title=f"effects on {self.of}",
             sources=["units"] * self.mean.size,

@@ -50,8 +50,8 @@ _PICKED_SEVERAL = (
 )
 # Why probabilities of rank are NaN.
 _NOT_RANKED = (
-    "is not known: it takes all words, and of so large a model answers by units are worked out one "
-    "by one"
+    "is not known: it takes all words, and answers by units are worked out one by one here "
+    "(by_answer)"
 )
 
 

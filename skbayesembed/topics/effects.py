@@ -284,6 +284,11 @@ class TopicEffects(Table):
             mean=self.mean[terms].ravel(),
             interval=np.where(mixed[:, None], self.interval[terms].reshape(-1, 2), np.nan),
             p_value=np.where(mixed, self.p_value[terms].ravel(), np.nan),
+            verdict=np.where(
+                mixed,
+                side_of_zero(self.interval[terms].reshape(-1, 2), "positive", "negative"),
+                "",
+            ),
             prob=self.prob,
             title="effects on topic shares",
             sources=[(self.source or "units") if one else "unmixed" for one in mixed],

@@ -611,7 +611,7 @@ def test_what_one_answer_takes_is_announced(monkeypatch):
     monkeypatch.setattr(asked, "_TOO_LONG", 0.0)
     monkeypatch.setattr(asked, "_MUCH_LESS", np.inf)
     cost = make().estimate_cost(DOCUMENTS)
-    assert "with by_answer=True about" in repr(cost)
+    assert "after set_params(by_answer=True), before or after the fit, about" in repr(cost)
     one = make(by_answer=True).estimate_cost(DOCUMENTS)
     assert "each further answer about" in repr(one)
     for found in (cost, one):
