@@ -464,7 +464,7 @@ def _told_apart(found, of_own):
             # rows that are of one kind each go by those of the first
             aligned = rest[7] is not None and found[first][9] is not None
             rows = _aligned(rows, rest[7], kinds, found[first]) if aligned else rows
-            others = not reference.alike(kinds) or (bool(text) and not aligned)
+            others = bool(text) and not (aligned and reference.alike(kinds))
         told.append((rows, " ".join(filter(None, [text, note])), *rest))
         apart.append(others)
     return told, apart

@@ -589,7 +589,10 @@ def test_senses_of_two_fits():
     # and back: what is added to the other side has no number there
     more = Kinds(np.stack([sure[0] + sure[1], sure[2]])).unlike(own, "X")
     assert "agree on 70 % of the snippets; sense 2 here is sense 1 of X." in more
-    assert own.unlike(Kinds(sure[:, :90]), "X") == ""
+    assert own.unlike(Kinds(sure[:, :90]), "X") == (
+        "The senses cannot be matched with those of X: they are of 90 snippets here and of 100 "
+        "there."
+    )
 
 
 def test_names_of_senses_go_to_those_of_new_fits():
@@ -729,6 +732,34 @@ def test_effects_of_topics_that_have_not_mixed_are_told_apart():
         model, data.counts, lambda m: replace(ask(m), unmixed=np.arange(3)), {"random_state": [0]}
     )
     assert "sampling of units" not in repr(none) and "not mixed" in repr(none)
+
+
+def test_rows_that_have_not_mixed_are_told_of_by_entry():
+    """Of a setting with rows that have and one that has not; and of an entry that never has."""
+
+    def ask(model):
+        unmixed = "units" if model.window == 5 else "unmixed"
+        return Bunch(
+            terms=["a", "b", "c"], mean=np.ones(3), interval=np.full((3, 2), 0.5),
+            sources=["units", unmixed, "unmixed"], prob=0.9,
+        )  # fmt: skip
+
+    table = over_settings(MODEL, TEXTS, ask, {"window": [2, 5]}, own=False)
+    assert "(b: the chains have not mixed in 1 setting, compared with no others)" in repr(table)
+    assert "(c: the chains have not mixed in any setting: do not use it)" in repr(table)
+    assert "do not use this answer" in table.sentences["c"]
+    assert "mixed" not in table.sentences["a"]
+
+
+def test_lengths_have_no_signs():
+    def ask(model):
+        return Bunch(
+            mean=0.05 * (model.window == 2), interval=np.array([0.0, 0.1]), verdict="differs",
+            prob=0.9, source="units",
+        )  # fmt: skip
+
+    table = over_settings(MODEL, TEXTS, ask, {"window": [2, 5]}, own=False)
+    assert "sign" not in repr(table) and "the verdict 'differs' is the same" in repr(table)
 
 
 def test_what_cannot_be_compared_costs_no_answer(tmp_path):

@@ -40,7 +40,7 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     Names of columns are compared as scikit-learn does, also with ``feature_names`` if ``fit`` saw a
     matrix without names.
     """
-    _check_unique(getattr(X, "columns", ()))
+    _check_unique(getattr(X, "columns", None))
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     if sparse.issparse(X) and X.format == "coo" and X.dtype.kind in "biu":
         # the sums of entries that are there twice may not fit into the type of the counts
@@ -73,7 +73,7 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
 
 def _check_unique(columns):
     """Raise a ValueError for columns of one name, as newer versions of scikit-learn do."""
-    names = [name for name in columns if isinstance(name, str)]
+    names = [name for name in ([] if columns is None else columns) if isinstance(name, str)]
     twice = next((name for name, n in Counter(names).items() if n > 1), None)
     if twice is not None:
         raise ValueError(f"X must have unique column names, got {twice!r} more than once.")

@@ -70,8 +70,12 @@ class Kinds:
 
     def unlike(self, other: Kinds, whose: str) -> str:
         """In what the kinds of another fit differ from these, which are ``whose``; or no text."""
-        if self.proba.shape[1] != other.proba.shape[1]:
-            return ""
+        n, here = self.proba.shape[1], other.proba.shape[1]
+        if n != here:
+            return (
+                f"The {self.what}s cannot be matched with those of {whose}: they are of {here} "
+                f"{self.of} here and of {n} there."
+            )
         theirs, same = self.matched(other), self._same(other)
         moved = [k for k in range(len(other.proba)) if theirs[k] not in (k, -1)]
         if self.alike(other) and not moved:

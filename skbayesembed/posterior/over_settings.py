@@ -251,7 +251,12 @@ class OverSettings(SettingsInWords, Table):
         for entry in dict.fromkeys(self.entries):
             here, without = self._answers_on(entry)
             name = f"{entry}: " if entry else ""
-            rows, _ = self._mixed(here[~without])
+            rows, apart = self._mixed(here[~without])
+            if apart.size and entry:
+                lines.append(
+                    f"({name}the chains have not mixed in "
+                    f"{number_of(apart.size, 'setting')}, compared with no others)"
+                )
             if rows.size > 1:
                 lines += [f"({name}{line})" for line in self._over(rows)]
             if rows.size and self.source is None and self._all_unmixed(rows):
@@ -267,7 +272,9 @@ class OverSettings(SettingsInWords, Table):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []
         lines += [f"({len(stopped)} not run to the end)"] if stopped else []
-        lines += [f"({line})" for line in self._on_sources()]
+        # of several entries each has a line of its own
+        told = {"unmixed_too": not any(self.entries)}
+        lines += [f"({line})" for line in self._on_sources(**told)]
         if self.source == "units" and self.of_units is not None:
             sample = allows_for(*sampled_units(self))
             lines.append(f"({sample.replace('The interval allows', 'intervals allow')})")

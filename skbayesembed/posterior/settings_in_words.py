@@ -28,6 +28,8 @@ _LEAST_DIGITS, _ONE_DIGIT = 2, 10.0
 _FEWEST_DIGITS, _MOST_DIGITS = 3, 8
 # The verdict of `nearer` on its first row, and what it is on the others.
 NEAREST, NOT_NEAREST = "nearest", "not nearest"
+# The verdict of lengths that are not zero.
+LENGTHS = "differs"
 # Of settings whose senses or topics are others, in sentences.
 _OTHERS = (
     "In {0} the {1}s are not those of the setting that they are compared with, or have other "
@@ -183,7 +185,7 @@ class SettingsInWords:
     def _on_sources(self, rows=None, **options):
         """What intervals of some rows, or all, rest on where settings differ in it, clauses.
 
-        The chains of a setting have not mixed where they have not for any of its rows.
+        The chains of a setting have not mixed where they have for none of its rows.
         """
         sources: dict[str, str | None] = {}
         for row in range(len(self.sources or [])) if rows is None or not self.sources else rows:
@@ -249,7 +251,10 @@ class SettingsInWords:
         sign = np.sign(mean)
         held = self.interval[self._held(rows)]
         undecided = np.all(held * [[1, -1]] <= 0, axis=1) if len(held) else np.zeros(1, bool)
-        if np.unique(sign).size > 1 or (self.proba_of in SIGNED and undecided.all()):
+        if any(self.verdicts[row] == LENGTHS for row in rows):
+            # what has no sign
+            pass
+        elif np.unique(sign).size > 1 or (self.proba_of in SIGNED and undecided.all()):
             lines.append(self._signs(rows, sign))
         elif self.proba_of in SIGNED:
             lines.append(self._kept(rows, sign, "the sign"))

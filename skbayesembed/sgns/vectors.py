@@ -91,6 +91,7 @@ def deviations_of(estimator):
     try:
         if sampling.problem is None:
             found = sampling.deviations
+            estimator._sampling.leave_to(sampling)
             _note_units(estimator.posterior_.attrs)
             return found
     except (np.linalg.LinAlgError, RuntimeError) as error:
@@ -184,6 +185,7 @@ class UnitsMixin:
             )
         check_by_answer(getattr(self, "by_answer", AUTO))
         sampling = sampling_in_use(self)
+        self._sampling.leave_to(sampling)
         sampling.of_model = self.uncertainty == "model"
         return sampling
 

@@ -27,6 +27,8 @@ POWER_SWEEPS, POWER_TOLERANCE = 40, 1e-6
 # Sweeps after which the bounds of two starts are compared, and the most of them: there are more
 # while the lower bound gains by half of them what it lacks.
 START_SWEEPS, _MOST_SWEEPS = 10, 80
+# Share of a bound that is rounding.
+_ROUNDING = 1e-10
 STARTS = ("words", "documents")
 _FEWEST_DOCUMENTS = 5
 
@@ -131,7 +133,10 @@ def pose_documents(estimator, documents, choice, seed):
 
 
 def _better_of(problems, run):
-    """The problem from whose start some sweeps reach the higher bound; the first of equal ones."""
+    """The problem from whose start some sweeps reach the higher bound.
+
+    The first of those that are equal but for rounding.
+    """
     climbs = [_Climb(problem, run) for problem in problems]
     n = START_SWEEPS
     while True:
@@ -139,7 +144,7 @@ def _better_of(problems, run):
         last = [bound[-1] for bound in bounds]
         lower = bounds[int(np.argmin(last))]
         gained, apart = lower[-1] - lower[(len(lower) - 1) // 2], max(last) - min(last)
-        little = POWER_TOLERANCE * abs(lower[-1])
+        little = _ROUNDING * abs(lower[-1])
         if n >= _MOST_SWEEPS or gained <= max(apart, little):
             return problems[int(np.argmax(last)) if apart > little else 0]
         n *= 2

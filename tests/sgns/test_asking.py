@@ -17,7 +17,7 @@ from skbayesembed import BayesianSGNS, Posterior
 from skbayesembed.sgns.documents.answers import _sd_of_normal
 from skbayesembed.sgns.questions.asking import share_above
 from skbayesembed.sgns.questions.phrases import Axis
-from skbayesembed.sgns.questions.scales import COSINE, PLAIN
+from skbayesembed.sgns.questions.scales import COSINE, PLAIN, PROBABILITY
 
 V = 18
 WORDS = np.array([f"w{i:02d}" for i in range(V)])
@@ -602,9 +602,14 @@ def test_probabilities_do_not_contradict_intervals_by_units():
 def test_standard_errors_are_of_answers_on_their_own_scale():
     """First order had 1.86 for a cosine that is hardly known, and next to nothing at one."""
     z = norm.ppf((np.arange(10**5) + 0.5) / 10**5)[:, None]
-    centre, total = np.array([0.0, 0.7, 5.0, 0.3]), np.array([0.05, 2.0, 3.0, 1.0])
+    centre, total = np.array([0.0, 0.7, 5.0, 0.3, 3.0]), np.array([0.05, 2.0, 3.0, 1.0, 0.7])
     found = _sd_of_normal(COSINE, centre, total)
     np.testing.assert_allclose(found, np.tanh(centre + total * z).std(axis=0), rtol=0.02)
+    # small probabilities hang on the tail
+    small = _sd_of_normal(PROBABILITY, np.full(2, -8.0), np.array([0.5, 1.5]))
+    exact = expit(-8.0 + np.array([0.5, 1.5]) * z).std(axis=0)
+    np.testing.assert_allclose(small, exact, rtol=0.02)
+    assert _sd_of_normal(COSINE, np.full(1, 0.3), np.zeros(1)) == 0.0
     np.testing.assert_allclose(found[0], 0.05, rtol=0.01)
     np.testing.assert_allclose(_sd_of_normal(PLAIN, centre, total), total, rtol=1e-9)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.special import expit, ndtri, stdtrit
+from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
 from ...common.warnings import warn_user
@@ -37,8 +38,8 @@ _PROBES, _PROBED = 8, 0.25
 # Standard deviations of first order, over the slope of the scale of cosines, beyond which second
 # order may matter.
 _CLOSE = 0.25
-# Quantiles of the normal that stand for all of it.
-_NODES = 101
+# Nodes of integrals over normal numbers.
+_NODES = 61
 # Numbers in a block of features along all deviations.
 _FEATURES = 2**22
 
@@ -91,11 +92,13 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
 
 def _sd_of_normal(scale, centre, total):
     """Standard deviation, on their own scale, of answers that are normal on another."""
-    nodes = ndtri((np.arange(_NODES) + 0.5) / _NODES)
-    nodes = (nodes / nodes.std()).reshape(-1, *[1] * np.ndim(total))
+    nodes, weights = hermegauss(_NODES)
+    weights = weights / weights.sum()
+    nodes = nodes.reshape(-1, *[1] * np.ndim(total))
     # less their middle, so that what does not vary has none to the last digit
     values = scale.backward(centre + total * nodes) - scale.backward(centre)
-    return values.std(axis=0)
+    mean = np.tensordot(weights, values, axes=1)
+    return np.sqrt(np.tensordot(weights, (values - mean) ** 2, axes=1))
 
 
 @OneBlasThread()
@@ -272,7 +275,7 @@ def _change_of_difference(deviations, question, draws, second):
         )
         if deviations.vectors is here:
             # of one difference the prior's part is that of the same random directions
-            return replace(first + (-other), shift=shift - back, exact=False)
+            return replace(first + (-other), shift=shift - back)
 
 
 def _part(deviations, question, draws, second):

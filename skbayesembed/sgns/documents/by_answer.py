@@ -300,7 +300,7 @@ class SamplingByAnswer(Sampling):
     def note_near(self, n_answers):
         """Say that second order of so many cosines near one takes a system for each component."""
         seconds = n_answers * self._arrays["rho"].shape[1] * self._each
-        if seconds > _LONG:
+        if seconds > _PATIENCE:
             self._say(
                 f"{_NAME}: {n_answers} may be as near 1 or -1 as known, and so of second order, "
                 f"which takes about {duration(seconds)} of processor time, to a factor of 3."

@@ -227,11 +227,11 @@ class Change:
     end : ndarray of shape (*shape) or None
         What posterior means of cosines are at most, where second order tells (`bends`), and of one
         less these at least.
-    exact : bool
-        Whether the prior's part is known where that of single answers is (``exact_prior``).
     shift : ndarray of shape (*shape) or float
         What is added to posterior means: of differences, what it does that those of the answers
         which they are of end somewhere.
+    exact : bool
+        Whether the prior's part is known where that of single answers is (``exact_prior``).
     """
 
     shared: np.ndarray

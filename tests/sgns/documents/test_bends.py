@@ -195,7 +195,7 @@ def test_for_many_words_first_order_near_one_is_told_of(monkeypatch):
 
 
 def test_second_order_is_announced_where_it_takes_long(monkeypatch, capsys):
-    monkeypatch.setattr(by_answer, "_LONG", 0.0)
+    monkeypatch.setattr(by_answer, "_PATIENCE", 0.0)
     options = {"solver": "map", "min_count": 1, "random_state": 0, "prior_precision": 1.0}
     BayesianSGNS(2, by_answer=True, **options).fit(near_ones()).similarity("xx", "bus")
     assert "1 may be as near 1 or -1 as known, and so of second order" in capsys.readouterr().err

@@ -622,3 +622,12 @@ def test_what_one_answer_takes_is_announced(monkeypatch):
         "120 s, each further one 77 s."
     )
     assert asked.said_of_one(asked.OfAllAnswers(10.0, None)) == asked.said_of_one(3.0) == ""
+
+
+def test_one_way_lets_go_of_what_the_other_worked_with():
+    model = make(by_answer=True).fit(DOCUMENTS)
+    model.similarity(*WORDS[:2])
+    twin = model._sampling.twin
+    assert "_at_mode" in vars(twin)
+    _ = model.set_params(by_answer=False).dispersion_
+    assert "_at_mode" in vars(model._sampling) and "_at_mode" not in vars(twin)
