@@ -19,6 +19,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..corpus.units import sampling_in_use
 from ..io.digest import digest
 from ..io.models import SaveMixin
 from ..posterior.report import Report, report_of, settings_of
@@ -150,10 +151,8 @@ class FittedMixin(SaveMixin):
         """A copy whose attributes can all be looked at without any work."""
         shown = copy.copy(self)
         shown._stream = None
-        sampling = self.__dict__.get("_sampling")
-        made = {}
-        if sampling is not None:
-            made = vars(sampling.in_use(getattr(self, "by_answer", "auto")))
+        sampling = sampling_in_use(self)
+        made = {} if sampling is None else vars(sampling)
         of_model = getattr(self, "uncertainty", None) == "model"
         if not ("deviations" in made or of_model and {"n_units", "dispersion"} <= made.keys()):
             shown._sampling = None

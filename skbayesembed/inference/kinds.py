@@ -59,14 +59,15 @@ class Kinds:
             theirs[: len(other.proba)] = match(other.proba, self.proba)
         return theirs
 
-    def _same(self, other):
-        """Share of the texts whose most probable kinds are matched."""
-        theirs = self.matched(other)
+    def _same(self, other, theirs):
+        """Share of the texts whose most probable kinds are matched, as ``theirs`` says."""
         return np.mean(theirs[other.proba.argmax(axis=0)] == self.proba.argmax(axis=0))
 
     def alike(self, other: Kinds) -> bool:
         """Whether the kinds of another fit to the same texts are these, whatever their numbers."""
-        return self.proba.shape[1] == other.proba.shape[1] and self._same(other) >= _ALIKE
+        if self.proba.shape[1] != other.proba.shape[1]:
+            return False
+        return bool(self._same(other, self.matched(other)) >= _ALIKE)
 
     def unlike(self, other: Kinds, whose: str) -> str:
         """In what the kinds of another fit differ from these, which are ``whose``; or no text."""
@@ -76,12 +77,13 @@ class Kinds:
                 f"The {self.what}s cannot be matched with those of {whose}: they are of {here} "
                 f"{self.of} here and of {n} there."
             )
-        theirs, same = self.matched(other), self._same(other)
+        theirs = self.matched(other)
+        same = self._same(other, theirs)
         moved = [k for k in range(len(other.proba)) if theirs[k] not in (k, -1)]
-        if self.alike(other) and not moved:
+        if same >= _ALIKE and not moved:
             return ""
         known = self._told(moved, theirs, whose)
-        if self.alike(other):
+        if same >= _ALIKE:
             return f"The {self.what}s have other numbers than with {whose}: {known}."
         return (
             f"The {self.what}s are others than with {whose}: matched, they agree on "

@@ -62,6 +62,12 @@ def check_by_answer(value):
         raise ValueError(f"by_answer must be True, False or 'auto', got {value!r}.")
 
 
+def one_by_one(estimator):
+    """Whether answers are asked for one by one, whatever the sizes; not of what has no choice."""
+    by_answer = getattr(estimator, "by_answer", AUTO)
+    return not isinstance(by_answer, str) and bool(by_answer)
+
+
 def _check_prior(e):
     """Check ``prior``, ``prior_precision`` and ``hyperprior``, and what goes with them."""
     if isinstance(e.prior, SPECIFICATIONS):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_choice
 from ..common.warnings import warn_user
 from ..corpus.units import sampling_in_use
-from .checks import UNCERTAINTIES, check_by_answer
+from .checks import UNCERTAINTIES, check_by_answer, one_by_one
 from .predict import with_biases
 from .priors import AUTO
 from .questions.asking import Vectors
@@ -110,13 +110,13 @@ def _note_units(facts):
 
 def _check_countable(estimator, sampling):
     """Raise a ValueError where answers are asked for one by one, and cannot be worked out so."""
-    by_answer = getattr(estimator, "by_answer", AUTO)
     known = sampling.by_answer or "deviations" in vars(sampling)
-    if isinstance(by_answer, str) or not by_answer or known:
+    if known or not one_by_one(estimator):
         return
     raise ValueError(
-        f"by_answer={by_answer} needs units whose text fit has counted, or a PairShard with units, "
-        "got counts of pairs, or a model of an earlier version: leave by_answer='auto'."
+        f"by_answer={estimator.by_answer} needs units whose text fit has counted, or a PairShard "
+        "with units, got counts of pairs, or a model of an earlier version: leave "
+        "by_answer='auto'."
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...common.warnings import warn_user
 from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
+from ..checks import one_by_one
 from ..counting import expected_negatives
 from ..data import pair_table
 from ..model import SGNSModel
@@ -144,8 +145,8 @@ def warn_of_few_units(estimator, n):
 
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
-    sampling, one_by_one = estimator._sampling, getattr(estimator, "by_answer", False)
-    if sampling.by_answer or (not isinstance(one_by_one, str) and one_by_one):
+    sampling = estimator._sampling
+    if sampling.by_answer or one_by_one(estimator):
         # there it is not known
         return
     sampling.of_model = True
@@ -185,7 +186,7 @@ def warn_of_dispersion(estimator):
 def check_countable(estimator, training):
     """Raise a ValueError where answers are to be worked out one by one, and cannot be."""
     given = hasattr(training.by_document, "parts") and estimator.uncertainty == "documents"
-    if given and not isinstance(estimator.by_answer, str) and estimator.by_answer:
+    if given and one_by_one(estimator):
         raise ValueError(
             "by_answer must be False or 'auto' for a list of PairCounts, got True: influences of "
             "units are then those of all words. Pass texts, or a PairShard with units."
