@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .filter_kernels import correlated, whiten
+from .neighbors import Neighbors
 from .regression import ClusteredLeastSquares
+from .whitening import whitened
 
 # Shares of the variance of the slow part.
 _SLOW = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
@@ -95,6 +97,7 @@ class Autocorrelation:
                 "them out, and units are treated as independent."
             )
         self._gaps = np.diff(when, prepend=when[0])
+        self._next = Neighbors(self._gaps)
         # variances of means of independent rows, one on average
         self._own = (1.0 / self._sizes) / np.mean(1.0 / self._sizes)
         self.line = (times - when.mean()) / when.std()
@@ -164,20 +167,15 @@ class Autocorrelation:
 
     def _log_density(self, columns, means, length, slow, line):
         """Log posterior densities (K,) but for a constant; the last of the columns is the line."""
-        white, q, log_det, r = self._fitted(columns, means, length, slow, line)
-        left = _beside(q, white)
-        log_curvature = 2.0 * np.sum(np.log(np.abs(np.diag(r))))
-        freedom = len(means) - columns.shape[1] + 1
-        return -0.5 * (log_det + log_curvature + freedom * np.log(np.sum(left**2, axis=0)))
-
-    def _fitted(self, columns, means, length, slow, line):
-        """White outcomes, an orthonormal basis of white columns, log determinant and triangle."""
         p = columns.shape[1]
         white, log_det = whiten(
             np.column_stack([columns, means]), self._steps(length), slow, (1.0 - slow) * self._own
         )
         q, r = np.linalg.qr(white[:, : p - 1 + line])
-        return white[:, p:], q, log_det, r
+        left = _beside(q, white[:, p:])
+        log_curvature = 2.0 * np.sum(np.log(np.abs(np.diag(r))))
+        freedom = len(means) - p + 1
+        return -0.5 * (log_det + log_curvature + freedom * np.log(np.sum(left**2, axis=0)))
 
     def _steps(self, length):
         """Correlations of the slow part with that of the unit before."""
@@ -196,14 +194,23 @@ class Autocorrelation:
         return out
 
     def whiten(self, i, rotated):
-        """Rotated columns, independent by the ``i``-th of the correlations kept."""
-        length, slow, _ = self._kept[i]
+        """Rotated columns, independent by the ``i``-th of the correlations kept.
+
+        By the symmetric root of the inverse of the covariance of units' means: a row remains its
+        unit's as nearly as can be, and neither the direction of time nor the order of units of one
+        time matters.
+        """
         means = rotated[self._starts] / np.sqrt(self._sizes)[:, None]
-        white, _ = whiten(means, self._steps(length), slow, (1.0 - slow) * self._own)
+        white = self._white(self._kept[i], means)
         out = rotated.copy()
         # where units are independent, as it was
         out[self._starts] = white / np.sqrt(np.mean(1.0 / self._sizes))
         return out
+
+    def _white(self, model, means):
+        """Means of units, independent by the correlations of a model."""
+        length, slow, _ = model
+        return whitened(means, self._steps(length), slow, (1.0 - slow) * self._own)
 
     def neighbors(self, prob):
         """How much more units correlate with the next than independent ones, about mean and line.
@@ -236,8 +243,8 @@ class Autocorrelation:
         float or ndarray of shape (K,)
             NaN where the columns leave no residuals of units.
         """
-        left = self._left - self._left.mean(axis=0)
-        return np.where(self._rest, _lag(left).reshape(self._rest.shape), np.nan)[()]
+        seen = self._next.correlation(self._left - self._left.mean(axis=0))
+        return np.where(self._rest, seen.reshape(self._rest.shape), np.nan)[()]
 
     def alternation(self):
         """How much less alike white residuals of neighboring units are than independent ones.
@@ -252,9 +259,11 @@ class Autocorrelation:
         found = np.zeros(self._outcomes.shape[1])
         weights = self.weights.reshape(len(self._kept), -1)
         for model, weight in zip(self._kept, weights, strict=True):
-            white, q, _, _ = self._fitted(self._columns, self._outcomes, *model)
-            mean, sd = _moments_of_lag(q)
-            found += weight * (_lag(_beside(q, white)) - mean) / sd
+            p = self._columns.shape[1]
+            white = self._white(model, np.column_stack([self._columns, self._outcomes]))
+            q = np.linalg.qr(white[:, : p - 1 + model[2]])[0]
+            mean, sd = self._next.moments(q)
+            found += weight * (self._next.correlation(_beside(q, white[:, p:])) - mean) / sd
         return np.where(self._rest, found.reshape(self._rest.shape), np.nan)[()]
 
     def facts(self):
@@ -280,42 +289,15 @@ class Autocorrelation:
         # what is left of the covariance of the units' means beside the constant and the line
         beside = slow * correlated(basis, steps) + own[:, None] * basis
         inner = basis.T @ beside
-        variance = slow + own - np.sum((2.0 * beside - basis @ inner) * basis, axis=1)
-        left, right = slice(None, -1), slice(1, None)
-        common = slow * steps[1:] - np.sum(
-            basis[left] * beside[right]
-            + beside[left] * basis[right]
-            - (basis @ inner)[left] * basis[right],
-            axis=1,
-        )
-        return np.sum(common) / np.sum(variance)
+        variance = np.sum(slow + own) - np.trace(inner)
+        along = self._next.products(basis)
+        common = slow * steps[1:].sum() - 2.0 * np.sum(along * beside)
+        return (common + np.sum((basis.T @ along) * inner)) / variance
 
 
 def alternates(deviations):
     """Whether `Autocorrelation.alternation` is clearly negative."""
     return deviations < _ALTERNATES
-
-
-def _lag(left):
-    """Correlation of each row with the next, of residuals (n, K) with mean zero, (K,)."""
-    square = np.sum(left**2, axis=0)
-    common = np.sum(left[1:] * left[:-1], axis=0)
-    return np.divide(common, square, out=np.zeros_like(square), where=square > 0)
-
-
-def _moments_of_lag(basis):
-    """Mean and standard deviation of `_lag` of independent rows beside an orthonormal basis.
-
-    It is ``e'Ae / e'e``, A half of the shift and its transpose, and independent of ``e'e``.
-    """
-    n, p = basis.shape
-    padded = np.pad(basis, ((1, 1), (0, 0)))
-    shifted = 0.5 * (padded[:-2] + padded[2:])
-    inner = basis.T @ shifted
-    trace = -np.trace(inner)
-    square = 0.5 * (n - 1) - 2.0 * np.sum(shifted**2) + np.sum(inner**2)
-    mean = trace / (n - p)
-    return mean, np.sqrt((trace**2 + 2.0 * square) / ((n - p) * (n - p + 2)) - mean**2)
 
 
 def _log_prior(lengths):

@@ -34,6 +34,36 @@ def whiten(columns, steps, slow, own):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def add_solutions(columns, steps, slow, own, shifts, weights, out):
+    """out += sum_s weights[s] (V + shifts[s])^-1 columns, V the covariance of `whiten`.
+
+    The Kalman filter, and back through it: the gradient of half the sum of its squared innovations.
+    """
+    n, c = columns.shape
+    left, at = np.empty((n, c)), np.empty(c)
+    variances, gains = np.empty(n), np.empty(n)
+    for s in range(shifts.size):
+        at[:] = 0.0
+        known = slow
+        for i in range(n):
+            r = steps[i]
+            known = r * r * known + (1.0 - r * r) * slow
+            variances[i] = known + own[i] + shifts[s]
+            gains[i] = known / variances[i]
+            known -= gains[i] * known
+            for j in range(c):
+                innovation = columns[i, j] - r * at[j]
+                left[i, j] = innovation / variances[i]
+                at[j] = r * at[j] + gains[i] * innovation
+        at[:] = 0.0
+        for i in range(n - 1, -1, -1):
+            for j in range(c):
+                solution = left[i, j] + gains[i] * at[j]
+                out[i, j] += weights[s] * solution
+                at[j] = steps[i] * (at[j] - solution)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def correlated(columns, steps):
     """Correlations of the slow part times columns (n, c); ``steps`` (n,) are those with the last.
 

@@ -47,7 +47,7 @@ _RIDGE = 1e-6
 _LEAST = 1e-100
 # Shares of the median length below which a vector has no direction.
 _ZERO = 1e-6
-# Of permutations, the same in every call.
+# Of permutations, the same in every call and of each term.
 _SEED = 20230101
 
 
@@ -99,12 +99,13 @@ def meaning_effects(
     else:
         fit = in_time(rows.matrix, found.vectors, clusters.index, when[found.documents])
     terms = np.flatnonzero(rows.terms != INTERCEPT)
-    rng = np.random.default_rng(_SEED)
     summaries = []
     for j in terms:
         covariance = fit.influence[:, j].T @ fit.influence[:, j]
         at, freedom = fit.coefficients[j], fit.freedom_along(j)
         if when is None:
+            # each its own: p does not hang on the order of terms
+            rng = np.random.default_rng(_SEED)
             p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
         else:
             p = length_test(at, covariance, freedom)

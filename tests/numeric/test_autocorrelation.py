@@ -9,10 +9,14 @@ import pytest
 
 from skbayesembed.numeric import autocorrelation
 from skbayesembed.numeric.autocorrelation import Autocorrelation, LeastSquaresInTime
+from skbayesembed.numeric.neighbors import Neighbors
 from skbayesembed.numeric.regression import ClusteredLeastSquares
+from skbayesembed.numeric.whitening import whitened
 from skbayesembed.regression.in_time import SlopesInTime
 
 SIZES = (1, 3, 2, 4, 1, 2, 2, 3)
+# Of units at one time any of two orders.
+ORDERS = ((0, 1, 2, 3, 4, 5, 6, 7), (0, 2, 1, 3, 4, 5, 6, 7))
 
 
 def problem(rng, sizes=SIZES):
@@ -31,9 +35,14 @@ def correlations(when, sizes, length, slow):
     return slow * process + (1 - slow) * np.diag(own)
 
 
+def next_to(products, order):
+    """Sum of products of each with the next."""
+    return np.sum(np.diag(products[np.ix_(order, order)], 1))
+
+
 @pytest.mark.parametrize("sizes", [SIZES, (1,) * 8], ids=["several rows", "one row each"])
 def test_against_whole_matrices(sizes):
-    """Weights are restricted likelihoods of means, which are whitened by the Cholesky factor."""
+    """Weights are restricted likelihoods of means, which are whitened by the symmetric root."""
     x, y, index, times = problem(np.random.default_rng(0), sizes)
     sizes = np.array(sizes)
     means = (np.arange(len(sizes))[:, None] == index) / sizes[:, None]
@@ -78,15 +87,15 @@ def test_against_whole_matrices(sizes):
         assert found.lines[i] == with_line
         white = found.whiten(i, rotated)
         np.testing.assert_array_equal(white[others], rotated[others])
-        factor = np.linalg.cholesky(correlations(when, sizes, *model) * np.mean(1.0 / sizes))
-        by_hand = np.linalg.solve(factor, means @ np.column_stack([x, y]))
-        np.testing.assert_allclose(white[first], by_hand, atol=1e-9)
+        size, turn = np.linalg.eigh(correlations(when, sizes, *model) * np.mean(1.0 / sizes))
+        by_hand = turn @ ((turn.T @ means @ np.column_stack([x, y])) / np.sqrt(size)[:, None])
+        np.testing.assert_allclose(white[first], by_hand, atol=1e-8)
         z = np.column_stack([np.ones(len(sizes)), line])[:, : 1 + with_line]
         away = np.eye(len(sizes)) - z @ np.linalg.pinv(z)
         of_both = []
         for of in (model, (0.0, 0.0)):
             cov = away @ correlations(when, sizes, *of) @ away
-            of_both.append(np.sum(np.diag(cov, 1)) / np.trace(cov))
+            of_both.append(np.mean([next_to(cov, order) for order in ORDERS]) / np.trace(cov))
         of_neighbors.append(max(of_both[0] - of_both[1], 0.0) if model[0] > 0 else 0.0)
     alone = [model[0] == 0 for model, _ in expected]
     assert found.positive == pytest.approx(1.0 - found.weights[alone].sum())
@@ -96,7 +105,42 @@ def test_against_whole_matrices(sizes):
     assert min(of_neighbors) - 1e-9 <= ends[0] < mean < ends[1] <= max(of_neighbors) + 1e-9
     left = y - x @ np.linalg.lstsq(x, y)[0]
     left = means @ left - np.mean(means @ left)
-    assert found.seen() == pytest.approx(left[1:] @ left[:-1] / (left @ left))
+    of_orders = np.mean([next_to(np.outer(left, left), order) for order in ORDERS])
+    assert found.seen() == pytest.approx(of_orders / (left @ left))
+
+
+@pytest.mark.parametrize("length", [0.3, 5.0, 1e4])
+@pytest.mark.parametrize("slow", [0.1, 0.98])
+def test_whitened_is_the_symmetric_root(length, slow):
+    """Against eigenvectors, also of a random walk with hardly any error, and with ties."""
+    rng, n = np.random.default_rng(11), 60
+    when = np.sort(rng.integers(0, n, n)).astype(float)
+    own = (1.0 - slow) * rng.uniform(0.05, 3.0, n)
+    cov = slow * np.exp(-np.abs(when[:, None] - when) / length) + np.diag(own)
+    columns = rng.normal(size=(n, 70))
+    found = whitened(columns, np.exp(-np.diff(when, prepend=when[0]) / length), slow, own)
+    size, turn = np.linalg.eigh(cov)
+    expected = turn @ ((turn.T @ columns) / np.sqrt(size)[:, None])
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_neither_direction_nor_order_matters():
+    """Of time, and of units at one time."""
+    rng, n = np.random.default_rng(12), 60
+    times = np.repeat(np.arange(20), 3) + 0.0
+    walk = np.cumsum(rng.normal(size=20))[np.arange(n) // 3]
+    x = np.column_stack([rng.normal(size=n) + 0.3 * walk, np.ones(n)])
+    y = walk + rng.normal(size=n)
+
+    def found(order, times):
+        fit = LeastSquaresInTime(x[order], y[order], np.arange(n), times[order])
+        ends = fit.found.neighbors(0.9)
+        told = fit.found.seen(), fit.found.alternation(), ends[0], *ends[1]
+        return np.r_[np.concatenate(fit.fit(y[order, None])[:2]).ravel(), fit.freedom, told]
+
+    expected = found(np.arange(n), times)
+    np.testing.assert_allclose(found(np.arange(n), -times), expected, rtol=1e-6)
+    np.testing.assert_allclose(found(rng.permutation(n), times), expected, rtol=1e-6)
 
 
 def test_several_outcomes():
@@ -134,8 +178,9 @@ def test_moments_of_correlations_with_the_next():
     q = np.linalg.qr(x)[0]
     left = rng.normal(size=(n, 20000))
     left -= q @ (q.T @ left)
-    found = autocorrelation._lag(left)
-    mean, sd = autocorrelation._moments_of_lag(q)
+    by_time = Neighbors(np.ones(n))
+    found = by_time.correlation(left)
+    mean, sd = by_time.moments(q)
     assert np.mean(found) == pytest.approx(mean, abs=4 * sd / np.sqrt(20000))
     # of a standard deviation: 1 / sqrt(2 n), about
     assert np.std(found) == pytest.approx(sd, rel=4 / np.sqrt(40000))
