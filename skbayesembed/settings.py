@@ -76,7 +76,7 @@ def over_settings(
         ``prob_exceeds`` or ``prob_nearest``, its ``threshold`` and its ``verdict`` go into the
         table.
     grid : dict of str to list, or list of dict
-        Values of parameters, as in scikit-learn's ``ParameterGrid``. Include ``random_state`` to
+        Values of parameters, as in scikit-learn's ``ParameterGrid``; a setting counts once. Include ``random_state`` to
         see how much depends on the seed.
     own : bool or "fitted", default=True
         Whether to include the estimator's own setting if it is not in the grid, as the first row.
@@ -148,7 +148,7 @@ def over_settings(
         raise ValueError(f"own must be True, False or 'fitted', got {own!r}.")
     if isinstance(own, str):
         check_is_fitted(estimator)
-    settings = list(ParameterGrid(grid))
+    settings = _different(ParameterGrid(grid))
     if not settings or not any(settings):
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
@@ -299,6 +299,18 @@ def _expected(estimator, X, fit_params):
     return (cost.seconds + first) * cost.busy
 
 
+def _different(settings):
+    """Settings without those that came before, a list."""
+    found: list = []
+    for one in settings:
+        if not any(
+            one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
+            for other in found
+        ):
+            found.append(one)
+    return found
+
+
 def _with_own(estimator, settings, wanted):
     """Settings with the estimator's own, first if it is none of them; which of them is its own."""
     mine = _own_values(estimator, settings)
@@ -406,6 +418,7 @@ def _resting_on(answer, fitted, rows):
     What the answer says; where it does not, what answers of the fitted estimator rest on.
     """
     units, each = sampled_units(answer), getattr(answer, "sources", None)
+    units = None if units == (None, None) else units
     if each is not None:
         return tuple(each), units
     source = getattr(answer, "source", None)

@@ -792,3 +792,17 @@ def test_many_kinds_with_other_numbers_are_not_all_named():
     sure = np.eye(12)[:, np.repeat(np.arange(12), 5)]
     turned = Kinds(sure, None, "topic", "documents").unlike(Kinds(np.roll(sure, 1, axis=0)), "X")
     assert turned.endswith("topic 4 here is topic 3 of X, and 7 more have other numbers.")
+
+
+def test_settings_count_once_and_those_without_units_take_none_away():
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    grids = {"window": [2, 5]}, [{"window": [2, 5]}, {"window": [2]}, {"window": [np.int64(5)]}]
+    tables = [over_settings(model, TEXTS, lambda one: one.similarity("cat", "dog"), grid)
+              for grid in grids]  # fmt: skip
+    assert tables[1].params == tables[0].params and tables[1].sentence == tables[0].sentence
+
+    def question(one):
+        return np.nan if one.window == 2 else one.similarity("cat", "dog")
+
+    told = [over_settings(model, TEXTS, question, {"window": w}).sentence for w in ([5], [2, 5])]
+    assert all(f"sampling of {len(TEXTS)} documents" in text for text in told)

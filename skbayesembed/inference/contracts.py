@@ -292,6 +292,7 @@ ATTRS = {
     "settings": "parameters that were not their defaults, of those that results depend on, without "
     "the seed and the embedding",
     "random_state": "the seed that was given",
+    "given": "what reports tell of other parameters, in JSON",
     "warnings": "texts of the warnings that the fit gave, a line each",
     "n_documents": "documents (snippets of senses) that were given",
     "n_tokens": "their tokens, of words of the vocabulary",

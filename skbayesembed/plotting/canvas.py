@@ -115,10 +115,18 @@ class Display:
                 wanted = "Axes of matplotlib" if n == 1 else f"a list of {n} Axes of matplotlib"
                 raise ValueError(f"ax must be {wanted} or None, got {ax!r}.")
         self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
+        self._before = [] if self._owned else [(text, text.get_text()) for text in _money(axes)]
         return axes
 
     def _close(self):
-        """Set sizes of text in a figure made here, and wrap it; axes given keep theirs."""
+        """Set sizes of text in a figure made here, and wrap it; axes given keep theirs.
+
+        What stands between two dollar signs of words is no formula.
+        """
+        for text in _money([self.figure_] if self._owned else self.axes_):
+            if (text, text.get_text()) not in self._before:
+                text.set_parse_math(False)
+        self._before = []
         if not self._owned:
             return self
         from matplotlib.text import Text
@@ -135,7 +143,16 @@ class Display:
 
     def __getstate__(self):
         # what was drawn is no part of the answer
-        return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k != "_made"}
+        drawn = ("_made", "_before")
+        return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k not in drawn}
+
+
+def _money(artists):
+    """Texts of axes or figures that have a dollar sign."""
+    from matplotlib.text import Text
+
+    found = [text for one in artists for text in one.findobj(Text)]
+    return [text for text in found if "$" in text.get_text()]
 
 
 def names_for(names: Any, n: int, what: str, known: Any = None) -> list[str]:

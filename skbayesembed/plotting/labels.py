@@ -265,7 +265,7 @@ def label_points(axes, positions, labels, size):
             axes.annotate(
                 label, positions[i], xytext=gap * np.array(side), textcoords="offset points",
                 ha=("center", "left", "right")[side[0]], va=("center", "bottom", "top")[side[1]],
-                fontsize=size, gid="small", zorder=4,
+                fontsize=size, gid="small", zorder=4, parse_math=False,
             )
         )  # fmt: skip
     return texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import platform
 import reprlib
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ _LETTERS = 60
 _UNITS_LATER = "does not apply (units are passed to effects)"
 # Solvers that run chains.
 _CHAINS = ("gibbs", "hmc")
+# Parameters of which reports tell how they came about.
+_TOLD = ("solver", "prior_precision", "diffusion", "likelihood_power")
 # What the path of `prior_precision="auto"` is, beside which `score` looks worse than it is.
 _OF_PATH = (
     "mean log probability of held-out pairs of these words, by precision (guessing has -0.6931; "
@@ -103,6 +106,7 @@ def report_of(estimator: Any) -> Report:
     """The `Report` of a fitted estimator."""
     posterior = estimator.posterior_
     attrs = posterior.attrs
+    given = json.loads(attrs["given"]) if "given" in attrs else _given(estimator)
     rows = {
         "estimator": type(estimator).__name__,
         "skbayesembed": attrs.get("version", NOT_KNOWN),
@@ -112,10 +116,10 @@ def report_of(estimator: Any) -> Report:
         "random state": attrs.get("random_state", NOT_KNOWN),
         "settings besides defaults": attrs.get("settings", NOT_KNOWN),
         "solver": attrs["solver"],
-        "why this solver": attrs.get("solver_reason") or _how(estimator, "solver"),
-        **_sizes(estimator, attrs),
+        "why this solver": attrs.get("solver_reason") or given["how"]["solver"],
+        **_sizes(estimator, attrs, given["numbers"]),
         **_vectors(estimator, attrs),
-        **_priors(estimator, attrs),
+        **_priors(estimator, attrs, given),
         **_chains(posterior),
         "modes": _modes(attrs),
         **_intervals(estimator, attrs),
@@ -125,8 +129,26 @@ def report_of(estimator: Any) -> Report:
 
 
 def settings_of(estimator: Any) -> dict[str, str]:
-    """Parameters that are not their defaults, and the seed, as entries of ``attrs``."""
-    return {"settings": _settings(estimator), "random_state": repr(estimator.random_state)}
+    """Parameters that are not their defaults, the seed, and others, as entries of ``attrs``."""
+    return {
+        "settings": _settings(estimator),
+        "random_state": repr(estimator.random_state),
+        "given": json.dumps(_given(estimator)),
+    }
+
+
+def _given(estimator):
+    """What reports tell of parameters besides, as they are now."""
+    told = [name for name in _TOLD if hasattr(estimator, name)]
+    numbers = {what: getattr(estimator, f"n_{what}", None) for what in _NUMBERS}
+    prior = getattr(estimator, "prior", None)
+    return {
+        "how": {name: _how(estimator, name) for name in told},
+        "values": {name: str(getattr(estimator, name)) for name in told},
+        "numbers": {what: str(n) for what, n in numbers.items() if n is not None},
+        "prior": "the default" if prior is None else repr(prior),
+        "word_model": getattr(estimator, "word_model", "gaussian"),
+    }
 
 
 def _settings(estimator):
@@ -160,7 +182,7 @@ def _brief(value):
     return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}.."
 
 
-def _sizes(estimator, attrs):
+def _sizes(estimator, attrs, numbers):
     """Numbers of documents and what they are made of."""
     rows = getattr(estimator, "_rows_called", "documents")
     names = {rows: "n_documents", "tokens of these words": "n_tokens", "units": "n_units"}
@@ -177,10 +199,9 @@ def _sizes(estimator, attrs):
     periods = getattr(estimator, "periods_", None)
     labels = None if periods is None else ", ".join(map(str, periods.labels))
     words = getattr(estimator, "words_", None)
-    numbers = {what: getattr(estimator, f"n_{what}", None) for what in _NUMBERS}
     return {
         "words": NOT_KNOWN if words is None else str(words.size),
-        **{what: str(n) for what, n in numbers.items() if n is not None},
+        **numbers,
         **sizes,
         "periods": labels or f"does not apply ({type(estimator).__name__})",
     }
@@ -206,30 +227,27 @@ def _vectors(estimator, attrs):
     }
 
 
-def _priors(estimator, attrs):
+def _priors(estimator, attrs, given):
     """The prior, and how what of it was chosen was."""
-    rows = {}
-    if hasattr(estimator, "prior_precision"):
-        asked, found = estimator.prior_precision, getattr(estimator, "prior_precision_", None)
+    rows, how, values = {}, given["how"], given["values"]
+    if "prior_precision" in how:
+        found = getattr(estimator, "prior_precision_", values["prior_precision"])
         path = attrs.get("precision_path")
         if "prior_precision" in estimator.posterior_:
             means = np.ravel(estimator.posterior_.mean("prior_precision"))
             found = f"posterior means from {means.min():.3g} to {means.max():.3g}"
-        how = _how(estimator, "prior_precision")
         chosen = f"; {_OF_PATH}: {path}" if path else ""
-        rows["precision of the prior"] = f"{asked if found is None else found} ({how}{chosen})"
-    if hasattr(estimator, "diffusion"):
-        how = _how(estimator, "diffusion")
-        rows["diffusion"] = f"{attrs.get('diffusion', estimator.diffusion)} ({how})"
+        rows["precision of the prior"] = f"{found} ({how['prior_precision']}{chosen})"
+    if "diffusion" in how:
+        value = attrs.get("diffusion", values["diffusion"])
+        rows["diffusion"] = f"{value} ({how['diffusion']})"
     if hasattr(estimator, "prior"):
-        rows["prior"] = repr(estimator.prior) if estimator.prior is not None else "the default"
+        rows["prior"] = given["prior"]
     # Dirichlet priors of words have none
-    of_vectors = getattr(estimator, "word_model", "gaussian") == "gaussian"
-    if hasattr(estimator, "likelihood_power") and of_vectors:
-        asked = estimator.likelihood_power
-        used = getattr(estimator, "likelihood_power_", attrs.get("likelihood_power", asked))
-        how = _how(estimator, "likelihood_power")
-        rows["power of the likelihood"] = f"{used} ({how})"
+    if "likelihood_power" in how and given["word_model"] == "gaussian":
+        asked = attrs.get("likelihood_power", values["likelihood_power"])
+        used = getattr(estimator, "likelihood_power_", asked)
+        rows["power of the likelihood"] = f"{used} ({how['likelihood_power']})"
     return rows
 
 

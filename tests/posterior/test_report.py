@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, load
 from skbayesembed.corpus.embedding import described
@@ -12,6 +13,7 @@ from skbayesembed.posterior.report import _brief
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
 VECTORS = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+WORDS = ["cat", "dog", "mat"]
 ROWS = ["vectors", "dimensions of the vectors", "words with a vector"]
 
 
@@ -82,3 +84,36 @@ def test_settings_are_those_of_the_fit(tmp_path):
         load(tmp_path / "model", window=9, random_state=1),
     ):
         assert str(changed.report()) == before
+
+
+@pytest.mark.parametrize(
+    ("estimator", "changed"),
+    [
+        (VECTORS, {"n_components": 7, "prior": "ard", "prior_precision": 3.0}),
+        (
+            DynamicSGNS(2, solver="map", min_count=1, max_iter=3),
+            {"n_components": 5, "prior_precision": 9.0, "diffusion": 0.5, "solver": "vi"},
+        ),
+        (
+            DiSCSenseModel(2, solver="map", min_count=1, n_starts=2, stop_words=["the", "on"]),
+            {"n_senses": 5, "likelihood_power": 0.5, "solver": "hmc"},
+        ),
+        (
+            GaussianLDA(
+                2, solver="vi", embedding=dict(zip(WORDS, np.eye(3), strict=True)), max_iter=3
+            ),
+            {"n_components": 9, "likelihood_power": 0.5, "word_model": "dirichlet"},
+        ),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_other_parameters_are_those_of_the_fit(estimator, changed, tmp_path):
+    """Sizes, priors and how they came about."""
+    estimator = clone(estimator).set_params(random_state=0)
+    options = {"times": np.arange(30) // 10} if isinstance(estimator, DynamicSGNS) else {}
+    estimator.fit(TEXTS, **options)
+    before = str(estimator.report())
+    estimator.save(tmp_path / "model")
+    assert str(estimator.set_params(**changed).report()) == before
+    assert str(load(tmp_path / "model").set_params(**changed).report()) == before
