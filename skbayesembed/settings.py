@@ -76,8 +76,8 @@ def over_settings(
         ``prob_exceeds`` or ``prob_nearest``, its ``threshold`` and its ``verdict`` go into the
         table.
     grid : dict of str to list, or list of dict
-        Values of parameters, as in scikit-learn's ``ParameterGrid``; a setting counts once. Include ``random_state`` to
-        see how much depends on the seed.
+        Values of parameters, as in scikit-learn's ``ParameterGrid``; a setting counts once. Include
+        ``random_state`` to see how much depends on the seed.
     own : bool or "fitted", default=True
         Whether to include the estimator's own setting if it is not in the grid, as the first row.
         Its row is marked as ``(own)``, and the lines below the table compare signs and verdicts

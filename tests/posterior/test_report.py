@@ -107,7 +107,9 @@ def test_settings_are_those_of_the_fit(tmp_path):
     ],
     ids=lambda one: type(one).__name__,
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*have no vector:UserWarning"
+)
 def test_other_parameters_are_those_of_the_fit(estimator, changed, tmp_path):
     """Sizes, priors and how they came about."""
     estimator = clone(estimator).set_params(random_state=0)
