@@ -118,7 +118,7 @@ def report_of(estimator: Any) -> Report:
         "solver": attrs["solver"],
         "why this solver": attrs.get("solver_reason") or given["how"]["solver"],
         **_sizes(estimator, attrs, given["numbers"]),
-        **_vectors(estimator, attrs),
+        **_vectors(estimator, attrs, given["vectors"]),
         **_priors(estimator, attrs, given),
         **_chains(posterior),
         "modes": _modes(attrs),
@@ -141,11 +141,12 @@ def _given(estimator):
     """What reports tell of parameters besides, as they are now."""
     told = [name for name in _TOLD if hasattr(estimator, name)]
     numbers = {what: getattr(estimator, f"n_{what}", None) for what in _NUMBERS}
-    prior = getattr(estimator, "prior", None)
+    prior, vectors = (getattr(estimator, name, None) for name in ("prior", "embedding"))
     return {
         "how": {name: _how(estimator, name) for name in told},
         "values": {name: str(getattr(estimator, name)) for name in told},
         "numbers": {what: str(n) for what, n in numbers.items() if n is not None},
+        "vectors": None if vectors is None else described(vectors),
         "prior": "the default" if prior is None else repr(prior),
         "word_model": getattr(estimator, "word_model", "gaussian"),
     }
@@ -207,10 +208,9 @@ def _sizes(estimator, attrs, numbers):
     }
 
 
-def _vectors(estimator, attrs):
+def _vectors(estimator, attrs, called):
     """Word vectors that the model takes as given; no rows where it takes none."""
-    embedding = getattr(estimator, "embedding", None)
-    if embedding is None:
+    if called is None:
         return {}
     dimensions = estimator.posterior_.coords.get("dimension")
     n_dims = len(estimator._vectors[0]) if dimensions is None else len(dimensions)
@@ -221,7 +221,7 @@ def _vectors(estimator, attrs):
         n = round((1.0 - attrs["words_without_vector"]) * n_words)
         having = f"all {n_words}" if n == n_words else f"{n} of {n_words}"
     return {
-        "vectors": described(embedding),
+        "vectors": called,
         "dimensions of the vectors": n_dims,
         "words with a vector": having,
     }
