@@ -16,8 +16,8 @@ def document_clusters(documents, n_components, rng):
     """A topic for every document, by k-means on means of the vectors of its words.
 
     Vectors are weighted by the square roots of the words' counts and by inverse document frequency,
-    log((1 + M) / number of documents with the word), so that common words count little; the means
-    are scaled to unit length.
+    log((1 + M) / number of documents with the word), so that common words count little, M the number
+    of documents with words; the means are scaled to unit length.
 
     Parameters
     ----------
@@ -32,9 +32,10 @@ def document_clusters(documents, n_components, rng):
     """
     d = documents
     filled = d.lengths > 0
-    if np.count_nonzero(filled) < n_components:
+    n_filled = np.count_nonzero(filled)
+    if n_filled < n_components:
         return None
-    rarity = np.log((1 + d.n_documents) / np.maximum(np.bincount(d.words, minlength=d.n_words), 1))
+    rarity = np.log((1 + n_filled) / np.maximum(np.bincount(d.words, minlength=d.n_words), 1))
     weights = np.sqrt(d.counts.astype(float)) * rarity[d.words]
     table = sparse.csr_array((weights, d.words, d.indptr), shape=(d.n_documents, d.n_words))
     means = table @ d.vectors

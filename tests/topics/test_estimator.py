@@ -558,3 +558,17 @@ def test_the_start_of_the_higher_bound_is_taken(monkeypatch):
             ascended[init] = model.fit(TEXTS).elbo_[-1]
     assert ascended["words"] != ascended["documents"]
     assert ascended["auto"] == max(ascended["words"], ascended["documents"])
+
+
+@pytest.mark.parametrize("word_model", ["gaussian", "dirichlet"])
+def test_empty_documents_tell_nothing_of_the_prior(word_model):
+    made = make_topics(60, 30, n_topics=3, n_dims=3, random_state=0)
+    counts = sparse.csr_array(made.counts)
+    more = sparse.vstack([counts, sparse.csr_array((300, counts.shape[1]))]).tocsr()
+    model = GaussianLDA(
+        3, embedding=made.vectors, solver="vi", word_model=word_model, min_count=1,
+        learn_doc_topic_prior="asymmetric", random_state=0,
+    )  # fmt: skip
+    alone, beside = (clone(model).fit(X) for X in (counts, more))
+    np.testing.assert_allclose(beside.doc_topic_prior_, alone.doc_topic_prior_, rtol=1e-8)
+    assert alone.n_iter_ == beside.n_iter_

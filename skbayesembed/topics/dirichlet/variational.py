@@ -82,9 +82,8 @@ class DirichletVI:
         bound += self.measures.log_prior_given_variances(q.base)
         q.counts = self.local.word_counts(weights, run)
         if self.problem.learn_alpha is not None:
-            total = self.local.sum_log_theta(q.gamma, run)
-            symmetric = self.problem.learn_alpha == "symmetric"
-            q.alpha = best_alpha(q.alpha, total / len(q.gamma), symmetric)
+            target = self.local.mean_log_theta(q.gamma, run)
+            q.alpha = best_alpha(q.alpha, target, self.problem.learn_alpha == "symmetric")
         q.n_updates += 1
         if q.n_updates % _EVERY == 0:
             climb(self.measures, q.base, expected_tokens(q.counts), STEPS)

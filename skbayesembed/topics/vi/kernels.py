@@ -181,12 +181,17 @@ def draw_counts(starts, documents, amounts, e, weights, rng, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def sum_log_theta(first, last, gamma, out):
-    """out (K,) = sum over documents ``first`` to ``last`` of E[log theta_d] under Dir(gamma_d)."""
+def sum_log_theta(first, last, indptr, gamma, out):
+    """out (K,) = sum over documents ``first`` to ``last`` of E[log theta_d] under Dir(gamma_d).
+
+    Empty ones have no part in it.
+    """
     n_topics = gamma.shape[1]
     for k in range(n_topics):
         out[k] = 0.0
     for d in range(first, last):
+        if indptr[d] == indptr[d + 1]:
+            continue
         total = 0.0
         for k in range(n_topics):
             total += gamma[d, k]

@@ -165,7 +165,7 @@ class OnlineLearner:
         self._counts[used] += added / self._scale
 
     def _learn_alpha(self, local, gamma, rho, run):
-        average = local.sum_log_theta(gamma, run) / len(gamma)
+        average = local.mean_log_theta(gamma, run)
         self._log_theta = (1 - rho) * self._log_theta + rho * average
         self._log_theta_weight = (1 - rho) * self._log_theta_weight + rho
         target = self._log_theta / self._log_theta_weight

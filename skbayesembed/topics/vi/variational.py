@@ -111,12 +111,15 @@ class LocalFactors:
         kernels.draw_counts(self._starts, self._documents, amounts, e, weights, rng, out)
         return out.T
 
-    def sum_log_theta(self, gamma, run):
-        """Sum over documents of E[log theta_d], ndarray of shape (K,)."""
-        parts = np.empty((len(self._blocks), gamma.shape[1]))
-        tasks = [(a, b, gamma, parts[i]) for i, (a, b) in enumerate(self._blocks)]
+    def mean_log_theta(self, gamma, run):
+        """Mean over documents with tokens of E[log theta_d], ndarray of shape (K,).
+
+        An empty one's is that of the prior as it is, and would hold the prior where it is.
+        """
+        indptr, parts = self.documents.indptr, np.empty((len(self._blocks), gamma.shape[1]))
+        tasks = [(a, b, indptr, gamma, parts[i]) for i, (a, b) in enumerate(self._blocks)]
         run(kernels.sum_log_theta, tasks)
-        return parts.sum(axis=0)
+        return parts.sum(axis=0) / np.count_nonzero(np.diff(indptr))
 
 
 class TopicVI:
@@ -188,9 +191,8 @@ class TopicVI:
         bound += float(self.totals @ top) - float(divergence(q.niw, self.prior).sum())
         q.counts = self.local.word_counts(weights, run)
         if self.learn_alpha is not None:
-            total = self.local.sum_log_theta(q.gamma, run)
-            symmetric = self.learn_alpha == "symmetric"
-            q.alpha = best_alpha(q.alpha, total / len(q.gamma), symmetric)
+            target = self.local.mean_log_theta(q.gamma, run)
+            q.alpha = best_alpha(q.alpha, target, self.learn_alpha == "symmetric")
         sums = self.features.sums(q.counts, run)
         q.niw = self.features.posterior(self.prior, sums, self.power)
         return bound
