@@ -84,11 +84,12 @@ def test_static_embeddings(frame):
     assert answers[0].n_units == answers[1].n_units
     np.testing.assert_array_equal(answers[0].interval, answers[1].interval)
     # the column has a name, a list has none
-    assert ["(of 6 speakers)" in repr(answer) for answer in answers] == [True, False]
+    told = ["(of 6 speakers)", "(of 6 units)"]
+    assert all(line in repr(answer) for line, answer in zip(told, answers, strict=True))
     pairs = ("river", "money"), ("river", "bank")
     said = [m.similarity_difference(*pairs).sentence for m in (found, plain)]
     assert "allows for the sampling of 6 speakers" in said[0]
-    assert said[0].replace("6 speakers", "units") == said[1]
+    assert said[0].replace("6 speakers", "6 units") == said[1]
     assert found.report().find("units") == "6 (speaker)" and plain.units_name_ is None
     np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
 

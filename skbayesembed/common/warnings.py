@@ -82,6 +82,26 @@ def muted(on: bool = True) -> Iterator[None]:
         _MUTED.reset(token)
 
 
+# Whether fits of this thread are made to be scored alone.
+_SCORED: ContextVar[bool] = ContextVar("scored", default=False)
+
+
+@contextlib.contextmanager
+def only_scored() -> Iterator[None]:
+    """Context whose fits are scored, so that what their intervals lack is not told."""
+    token = _SCORED.set(True)
+    try:
+        yield
+    finally:
+        _SCORED.reset(token)
+
+
+def warn_of_intervals(message: str) -> None:
+    """Warn of something that intervals alone suffer from, in fits that are not `only_scored`."""
+    if not _SCORED.get():
+        warn_user(message, UserWarning)
+
+
 def note_user(text: str) -> None:
     """Tell the user something on the standard error stream that is no warning."""
     if _MUTED.get():

@@ -24,7 +24,7 @@ from ..sgns.weat import AssociationTests, weat, weats
 from ..sgns.word_tables import in_period
 from . import inputs
 from .predict import as_read, period_draws
-from .seen import lacking, text_of, words_too_few
+from .seen import lacking, of_one_unit, text_of, words_too_few
 from .vectors import n_drawn, vectors_of
 from .verdicts import without_data
 
@@ -274,7 +274,9 @@ class DynamicAskingMixin(AskingMixin):
         phrases = [phrase_of(self, what, "words") for what in words]
         few = np.array([bool(text_of(self, [period], one).few[0]) for one in phrases])
         found.few_pairs = np.broadcast_to(few, np.shape(found.mean)).copy()
-        return without_data(found, found.few_pairs)._noting(*lacking(self, [period], *phrases))
+        return without_data(found, found.few_pairs)._noting(
+            *lacking(self, [period], *phrases), *of_one_unit(self, [period])
+        )
 
     # What questions are answered with; places of vectors are words in periods.
 

@@ -15,7 +15,7 @@ from ..sgns.questions.phrases import phrase_of, word_index
 from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
 from .change import moves, prior_distance, typical_distance
-from .seen import lacking_at_ends, text_of
+from .seen import lacking_at_ends, of_one_unit, said, text_of
 from .vectors import cosines_at, places_of
 from .verdicts import (
     NEED_NONE,
@@ -128,7 +128,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
                 found.prob_increase, found.interval = np.nan, np.full(2, np.nan)
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
-        return found._noting(*lacking_at_ends(self, [before, after], a, b))
+        return _noting_text(self, found, [before, after], a, b)
 
     def drift(
         self,
@@ -238,7 +238,14 @@ class DynamicChangeMixin(DynamicAskingMixin):
                     found._noting(NEED_NONE)
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
-        return found._noting(*lacking_at_ends(self, at, phrase_of(self, index, "word")))
+        return _noting_text(self, found, at, phrase_of(self, index, "word"))
+
+
+def _noting_text(estimator, found, at, *phrases):
+    """An answer about two periods with what their text is not enough for."""
+    lone = of_one_unit(estimator, at)
+    found.sentence += said(lone)
+    return found._noting(*lacking_at_ends(estimator, at, *phrases), *lone)
 
 
 def _note_seen(estimator, found, at, *phrases):

@@ -26,6 +26,7 @@ from ..sgns.questions.phrases import are_same, phrase_of, word_index
 from ..sgns.ranking import most_similar
 from ..sgns.reading import (
     OF_ITSELF,
+    check_pairs,
     check_two,
     labels_of,
     pair_axis,
@@ -35,7 +36,7 @@ from ..sgns.reading import (
 )
 from .change import Changes, most_changed
 from .changing import DynamicChangeMixin, check_distance
-from .seen import lacking, text_of, words_too_few
+from .seen import lacking, of_one_unit, text_of, words_too_few
 from .vectors import cosines_at, places_of
 from .verdicts import (
     notes_on_uses,
@@ -212,7 +213,52 @@ class DynamicReadingMixin(DynamicChangeMixin):
         found.sentences = sentences_on_periods(found, text.reason)
         found.sentence = sentence_over_periods(found)
         found._noting(*[OF_ITSELF] * are_same(a, b))
-        return self._with_little(found, lacking(self, chosen, a, b))
+        found = self._with_little(found, lacking(self, chosen, a, b))
+        return found._noting(*of_one_unit(self, chosen))
+
+    def similarity_difference(
+        self, first: Any, second: Any, *, periods: ArrayLike | None = None, prob: float = 0.9
+    ) -> Answer:
+        """Posterior of the cosine of one pair of words less that of another, over time.
+
+        The `contrast` of two similarities. Which of two pairs drew closer is asked by the
+        `contrast` of their `similarity_change`.
+
+        Parameters
+        ----------
+        first, second : pair of words, as in `similarity`
+        periods : array-like of times or labels, optional
+            As in `similarity`.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Answer
+            The difference in each period, as in `similarity`, and ``prob_positive``, the
+            probability that the words of the first pair are nearer; ``verdict`` and ``sentence``
+            as in `contrast`.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            If one of them is not a pair, or has the same words twice, or both are the same pair.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.similarity_difference(("cat", "mat"), ("dog", "mat")).mean.shape
+        (2,)
+        """
+        check_is_fitted(self, "posterior_")
+        check_pairs(self, first, second)
+        each = [self.similarity(*pair, periods=periods, prob=prob) for pair in (first, second)]
+        return self.contrast(*each, prob=prob)
 
     def self_similarity(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..posterior.cells import cut_list
-from ..posterior.sources import FEW_UNITS, FEWEST_USES
+from ..posterior.sources import FEW_UNITS, FEWEST_USES, name_of_sampled, one_unit_called
 from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.
@@ -151,6 +151,25 @@ def lacking(estimator, periods, *phrases):
             where = [f"{len(few)} of {len(periods)} periods, such as {where[0]}"]
         parts += [f"of {cut_list(phrase.label)!r} in {', '.join(where)}"] if where else []
     return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
+
+
+def of_one_unit(estimator, periods):
+    """Line below a table that names those of some periods whose text is of one unit; or none."""
+    seen, labels = estimator._seen, estimator.periods_.labels
+    if seen is None:
+        return []
+    found = [str(labels[t]) for t in periods if seen.of_period[t] == 1]
+    if not found:
+        return []
+    unit = one_unit_called(name_of_sampled(estimator))
+    where = ", ".join(found) if len(found) <= _NAMED else f"{len(found)} periods"
+    of = f"is of one {unit}" if len(found) == 1 else f"are of one {unit} each"
+    return [f"({where} {of}: whether something is of the period or of it alone cannot be told)"]
+
+
+def said(lines):
+    """Such lines behind a sentence."""
+    return "".join(f" {line.strip('()')}." for line in lines)
 
 
 def lacking_at_ends(estimator, periods, *phrases):

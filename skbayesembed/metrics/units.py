@@ -18,7 +18,14 @@ from sklearn.utils.validation import has_fit_parameter
 from ..common.checks import NothingToScoreError, check_integer
 from ..common.compiling import waiting_time
 from ..common.trial import duration
-from ..common.warnings import held_warnings, muted, note_user, warn_of_parts, warn_user
+from ..common.warnings import (
+    held_warnings,
+    muted,
+    note_user,
+    only_scored,
+    warn_of_parts,
+    warn_user,
+)
 from ..corpus.kinds import take_documents
 from ..corpus.rows import check_rows
 from ..corpus.units import as_labels, check_units
@@ -209,6 +216,7 @@ def _score_fold(estimator, X, index, of_units, given, train, test, n_folds):
     """What a fold comes to, and its warnings; the first of ``n_folds`` tells how long it took."""
     with (
         held_warnings() as warned,
+        only_scored(),
         muted(not n_folds),
         _told_of_first(estimator, n_folds),
         waiting_time() as clock,

@@ -7,7 +7,6 @@ import numpy as np
 from .filter_kernels import correlated, whiten
 from .neighbors import Neighbors
 from .regression import ClusteredLeastSquares
-from .whitening import whitened
 
 # Shares of the variance of the slow part.
 _SLOW = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
@@ -193,24 +192,35 @@ class Autocorrelation:
         out[self._starts] = first
         return out
 
-    def whiten(self, i, rotated):
-        """Rotated columns, independent by the ``i``-th of the correlations kept.
+    def views(self):
+        """Correlations kept, each in both directions of time, with their weights.
 
-        By the symmetric root of the inverse of the covariance of units' means: a row remains its
-        unit's as nearly as can be, and neither the direction of time nor the order of units of one
-        time matters.
+        Yields the number of one, whether it is seen backward, and its weight, of shape () or (K,).
+        What a unit adds hangs on the root of the covariance that whitens it, and so on the
+        direction of the filter: both have one half.
         """
+        for i, (length, _, _) in enumerate(self._kept):
+            directions = (False, True) if length > 0 else (False,)
+            for backward in directions:
+                yield i, backward, self.weights[i] / len(directions)
+
+    def whiten(self, i, backward, rotated):
+        """Rotated columns, independent by the ``i``-th of the correlations kept."""
         means = rotated[self._starts] / np.sqrt(self._sizes)[:, None]
-        white = self._white(self._kept[i], means)
         out = rotated.copy()
         # where units are independent, as it was
+        white = self._white(self._kept[i], backward, means)
         out[self._starts] = white / np.sqrt(np.mean(1.0 / self._sizes))
         return out
 
-    def _white(self, model, means):
+    def _white(self, model, backward, means):
         """Means of units, independent by the correlations of a model."""
         length, slow, _ = model
-        return whitened(means, self._steps(length), slow, (1.0 - slow) * self._own)
+        steps, own = self._steps(length), (1.0 - slow) * self._own
+        if not backward:
+            return whiten(means, steps, slow, own)[0]
+        steps = np.r_[1.0, steps[:0:-1]]
+        return whiten(means[::-1].copy(), steps, slow, own[::-1].copy())[0][::-1]
 
     def neighbors(self, prob):
         """How much more units correlate with the next than independent ones, about mean and line.
@@ -256,12 +266,11 @@ class Autocorrelation:
             kept: about standard normal where these are right, negative where neighbors differ. NaN
             where there are no residuals.
         """
-        found = np.zeros(self._outcomes.shape[1])
-        weights = self.weights.reshape(len(self._kept), -1)
-        for model, weight in zip(self._kept, weights, strict=True):
-            p = self._columns.shape[1]
-            white = self._white(model, np.column_stack([self._columns, self._outcomes]))
-            q = np.linalg.qr(white[:, : p - 1 + model[2]])[0]
+        found, p = np.zeros(self._outcomes.shape[1]), self._columns.shape[1]
+        both = np.column_stack([self._columns, self._outcomes])
+        for i, backward, weight in self.views():
+            white = self._white(self._kept[i], backward, both)
+            q = np.linalg.qr(white[:, : p - 1 + self.lines[i]])[0]
             mean, sd = self._next.moments(q)
             found += weight * (self._next.correlation(_beside(q, white[:, p:])) - mean) / sd
         return np.where(self._rest, found.reshape(self._rest.shape), np.nan)[()]
@@ -360,12 +369,13 @@ class LeastSquaresInTime:
         self.found = found = Autocorrelation(matrix, y[self._order], index, when)
         columns = found.rotate(np.column_stack([matrix, found.line]))
         self._fits = []
-        for i, line in enumerate(found.lines):
-            white = found.whiten(i, columns)[:, : self._n_terms + line]
-            self._fits.append(ClusteredLeastSquares(white, index))
+        for i, backward, weight in found.views():
+            white = found.whiten(i, backward, columns)[:, : self._n_terms + found.lines[i]]
+            self._fits.append((i, backward, weight, ClusteredLeastSquares(white, index)))
         here = slice(0, self._n_terms)
-        freedoms = np.array([fit.freedom[here] for fit in self._fits])
-        self.freedom = np.tensordot(freedoms.T, found.weights, 1)
+        self.freedom = sum(
+            np.multiply.outer(fit.freedom[here], weight) for *_, weight, fit in self._fits
+        )
 
     def fit(self, outcomes):
         """Coefficients of outcomes, their variances, and what each unit adds to them.
@@ -381,25 +391,21 @@ class LeastSquaresInTime:
         influence : ndarray of shape (n_units, p, K)
             Averaged, and scaled so that its squares add up to the variances.
         """
-        coefficients, influence, within = [], 0.0, 0.0
-        for fit, white, weight in self._white(outcomes):
-            b, u = fit.fit(white)
+        outcomes = self.found.rotate(outcomes[self._order])
+        apart, weights, influence, within = [], [], 0.0, 0.0
+        for i, backward, weight, fit in self._fits:
+            b, u = fit.fit(self.found.whiten(i, backward, outcomes))
             b, u = b[: self._n_terms], u[:, : self._n_terms]
-            coefficients.append(b)
+            apart.append(b)
+            weights.append(weight)
             influence = influence + weight * u
             within = within + weight * np.sum(u**2, axis=0)
-        apart, weights = np.array(coefficients), self.found.weights.reshape(len(self._fits), 1, -1)
+        apart, weights = np.array(apart), np.array(weights).reshape(len(weights), 1, -1)
         mean = np.sum(weights * apart, axis=0)
         variance = within + np.sum(weights * (apart - mean) ** 2, axis=0)
         length = np.sum(influence**2, axis=0)
         scale = np.divide(variance, length, out=np.ones_like(length), where=length > 0)
         return mean, variance, influence * np.sqrt(scale)
-
-    def _white(self, outcomes):
-        """Fits, outcomes (n, K) that are independent by the correlations of each, and weights."""
-        outcomes = self.found.rotate(outcomes[self._order])
-        for i, (fit, weight) in enumerate(zip(self._fits, self.found.weights, strict=True)):
-            yield fit, self.found.whiten(i, outcomes), weight
 
 
 def _beside(basis, columns):

@@ -8,59 +8,46 @@ from numba import njit
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def whiten(columns, steps, slow, own):
-    """Columns (n, c) as independent rows of variance one, and the log determinant of their own.
+    """Columns (n, c) as independent rows of variance one, and their covariance's log determinant.
 
     Rows are in the order of time. ``steps`` (n,) are correlations of the slow part, whose variance
     is ``slow``, with that of the row before, and ``own`` (n,) variances of what rows have besides.
 
-    The Kalman filter: its innovations over their standard deviations are the columns times the
-    inverse Cholesky factor of the covariance.
+    The Kalman filter: innovations over their deviations, the columns times the inverse of a root of
+    the covariance that is triangular but for rows of one time (steps of 1), whose order does not
+    matter. Their innovations have the covariance ``D + known 1 1'``, D of their own, and are
+    multiplied by ``(I - (1 - 1 / spread) u u') D^-1/2``, u along ``D^-1/2 1`` and ``spread`` the
+    root of ``1 + known |D^-1/2 1|^2``.
     """
     n, c = columns.shape
-    out, at = np.empty((n, c)), np.zeros(c)
-    known, log_det = slow, 0.0
-    for i in range(n):
-        r = steps[i]
+    out, at, along = np.empty((n, c)), np.zeros(c), np.empty(c)
+    known, log_det, first = slow, 0.0, 0
+    while first < n:
+        last = first + 1
+        while last < n and steps[last] == 1.0:
+            last += 1
+        r = steps[first]
         known = r * r * known + (1.0 - r * r) * slow
-        variance = known + own[i]
-        log_det += np.log(variance)
-        root, gain = np.sqrt(variance), known / variance
+        along[:] = 0.0
+        precision = 0.0
+        for i in range(first, last):
+            root = np.sqrt(own[i])
+            precision += 1.0 / own[i]
+            log_det += np.log(own[i])
+            for j in range(c):
+                out[i, j] = (columns[i, j] - r * at[j]) / root
+                along[j] += out[i, j] / root
+        spread = np.sqrt(1.0 + known * precision)
+        log_det += 2.0 * np.log(spread)
+        for i in range(first, last):
+            share = (1.0 - 1.0 / spread) / (precision * np.sqrt(own[i]))
+            for j in range(c):
+                out[i, j] -= share * along[j]
+        known /= spread * spread
         for j in range(c):
-            innovation = columns[i, j] - r * at[j]
-            out[i, j] = innovation / root
-            at[j] = r * at[j] + gain * innovation
-        known -= gain * known
+            at[j] = r * at[j] + known * along[j]
+        first = last
     return out, log_det
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def add_solutions(columns, steps, slow, own, shifts, weights, out):
-    """out += sum_s weights[s] (V + shifts[s])^-1 columns, V the covariance of `whiten`.
-
-    The Kalman filter, and back through it: the gradient of half the sum of its squared innovations.
-    """
-    n, c = columns.shape
-    left, at = np.empty((n, c)), np.empty(c)
-    variances, gains = np.empty(n), np.empty(n)
-    for s in range(shifts.size):
-        at[:] = 0.0
-        known = slow
-        for i in range(n):
-            r = steps[i]
-            known = r * r * known + (1.0 - r * r) * slow
-            variances[i] = known + own[i] + shifts[s]
-            gains[i] = known / variances[i]
-            known -= gains[i] * known
-            for j in range(c):
-                innovation = columns[i, j] - r * at[j]
-                left[i, j] = innovation / variances[i]
-                at[j] = r * at[j] + gains[i] * innovation
-        at[:] = 0.0
-        for i in range(n - 1, -1, -1):
-            for j in range(c):
-                solution = left[i, j] + gains[i] * at[j]
-                out[i, j] += weights[s] * solution
-                at[j] = steps[i] * (at[j] - solution)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

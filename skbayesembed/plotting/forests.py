@@ -32,8 +32,9 @@ _NOTE_SIZE = 6.5
 class ForestDisplay(Display):
     """Forest plot: one row per answer, with posterior mean and interval.
 
-    If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
-    is hollow and the interval pale: the estimate is what the prior infers from other periods.
+    If a word has fewer than 10 uses in a period, or occurs in too few of its units (fewer than 3,
+    or than all of a period of one or two), the point is hollow and the interval pale: the estimate
+    is what the prior infers from other periods.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 from ..common.checks import check_list, is_whole, listed
 from ..posterior.naming import joint
 from ..posterior.sources import interval_label, units_called
+from ..senses.ends import ends
 from ..senses.prevalences import Prevalences, whose
 from .canvas import SHORT, Display, can, curves, legend_above, names_for, numbers_of
 from .labels import label_times, wrapped
@@ -150,10 +151,8 @@ class PrevalenceDisplay(Display):
         options = {"senses": senses} if added else {}
         table = estimator.prevalence_info(prob=prob, units=units, **options)
         if names is None and table.names is None:
-            words = estimator.sense_words(_WORDS, rank="relevant").words
             rows = _rows_of(table)
-            # of several the first words of each, in turn
-            texts = _called([words[row].T.ravel() for row in rows])
+            texts = _first_words(estimator, rows)
             names = [f"{joint(None, row)}: {text}" for row, text in zip(rows, texts, strict=True)]
         chosen: Any = None if added else senses
         return cls(table, names=names).plot(ax, genres=genres, senses=chosen)
@@ -376,6 +375,20 @@ class PrevalenceDisplay(Display):
 def _rows_of(table):
     """Numbers of the senses of each line."""
     return [[k] for k in range(len(table.mean))] if table.rows is None else table.rows
+
+
+def _first_words(estimator, rows):
+    """First words of the senses of each row; of both ends where they are others there."""
+    words = estimator.sense_words(_WORDS, rank="relevant").words
+    # of several the first words of each, in turn
+    texts = _called([words[row].T.ravel() for row in rows])
+    found = ends(estimator)
+    for i, row in enumerate(rows):
+        if len(row) == 1 and row[0] in found.changed:
+            each = found.words[:, row[0]]
+            both = ["; later ".join(", ".join(of[:n]) for of in each) for n in (1, 2)]
+            texts[i] = both[len(both[1]) <= _WRAPPED]
+    return texts
 
 
 def _some_listed(senses):

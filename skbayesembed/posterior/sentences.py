@@ -182,10 +182,11 @@ def allows_for(n_units: int | None = None, name: str | None = None) -> str:
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import allows_for
-    >>> allows_for(42, "president")
-    'The interval allows for the sampling of 42 presidents'
+    >>> allows_for(42, "president"), allows_for(15)
+    ('The interval allows for the sampling of 42 presidents', \
+'The interval allows for the sampling of 15 units')
     """
-    units = "units" if name is None or n_units is None else units_in_words(n_units, name)
+    units = "units" if n_units is None else units_in_words(n_units, name)
     return f"The interval allows for the sampling of {units}"
 
 

@@ -12,7 +12,8 @@ FEW_UNITS = 3
 # With fewer uses of a word in a period, or in fewer units of it, what is said of the word there is
 # what the prior makes of other periods.
 FEWEST_USES = 10
-TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
+# Fewer than three units are enough where they are all of a period.
+TOO_LITTLE = f"fewer than {FEWEST_USES} uses or too few units"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many units the answer rests on, in all periods together)"
@@ -252,9 +253,11 @@ def sampled_units(found: Any) -> tuple[int | None, str | None]:
 
 
 def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
-    """Line below a table that says what its units are, where their column has a name."""
+    """Line below a table that says what its units are, where they are not the documents."""
     name = name_of_units(estimator)
-    return [] if name is None or n_units is None else [f"(of {units_in_words(n_units, name)})"]
+    if n_units is None or (name is None and name_of_sampled(estimator) is not None):
+        return []
+    return [f"(of {units_in_words(n_units, name)})"]
 
 
 def note_on_thinned(posterior: Any) -> list[str]:

@@ -46,8 +46,7 @@ class SlopesInTime:
         self._found, self._of_time = None, when is not None
         self._n_terms = self.plain.matrix.shape[1]
         if when is not None and has_rest(self.plain.least.basis, y):
-            parts = self._whitened(draws, known, y, index, classical, when)
-            weights = self._found.weights
+            parts, weights = self._whitened(draws, known, y, index, classical, when)
         else:
             parts, weights = [self._part(self.plain)], np.ones(1)
         shares = np.array([part[-2] for part in parts])
@@ -60,23 +59,24 @@ class SlopesInTime:
         self._average(parts, weights)
 
     def _whitened(self, draws, known, y, index, classical, when):
-        """Parts of fits on rows that are independent by each of the probable correlations."""
+        """Parts of fits on rows that are independent by each view of correlations, and weights."""
         order, when = in_time_order(index, when)
         n, (n_draws, _, k) = len(y), draws.shape
         index = index[order]
         columns = draws[:, order].transpose(1, 0, 2).reshape(n, -1)
         known, y = known[order], y[order]
         self._found = found = Autocorrelation(self.plain.matrix[order], y, index, when)
-        parts = []
+        parts, weights = [], []
         columns = found.rotate(columns)
         others = found.rotate(np.column_stack([known, found.line, y]))
-        for i, line in enumerate(found.lines):
-            white = found.whiten(i, columns).reshape(n, n_draws, k).transpose(1, 0, 2)
-            beside = found.whiten(i, others)
-            terms = beside[:, : known.shape[1] + line]
+        for i, backward, weight in found.views():
+            white = found.whiten(i, backward, columns).reshape(n, n_draws, k).transpose(1, 0, 2)
+            beside = found.whiten(i, backward, others)
+            terms = beside[:, : known.shape[1] + found.lines[i]]
             fit = NoisyLeastSquares(white, terms, beside[:, -1], index, classical)
             parts.append(self._part(fit))
-        return parts
+            weights.append(weight)
+        return parts, np.array(weights)
 
     def _part(self, fit):
         """What is averaged of a fit, without the line: nothing of the size of the draws is kept."""

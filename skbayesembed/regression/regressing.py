@@ -60,7 +60,8 @@ def regress(
         any estimator (for shares of topics, which add up to one, leave one out). An array of shape
         (n_draws, n_documents) is one feature.
     outcome : array-like of shape (n_documents,)
-        Numbers or truth values; for truth values slopes are changes of a probability. Features
+        Numbers or truth values (also as 0 and 1); for truth values slopes are changes of a
+        probability. Features
         explain the outcome. Where nearness is to be explained, use other methods (see Notes).
         ``df.party == "Whig"`` is still called "party": name it by ``outcome_name="Whig"``, and a
         covariate like it by a dict, ``{"Whig": df.party == "Whig"}``.
@@ -341,11 +342,12 @@ def _explained(matrix, root):
 
 
 def _is_truth_value(outcome):
-    """Whether every entry of an outcome is True or False."""
+    """Whether every entry of an outcome is True or False, or 0 or 1."""
     given = np.asarray(outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome)
-    if given.dtype == object:
-        return all(isinstance(value, bool | np.bool_) for value in given)
-    return given.dtype == bool
+    try:
+        return set(np.unique(given.astype(float))) == {0.0, 1.0}
+    except (TypeError, ValueError):
+        return False
 
 
 def _constant_of(fit, others, n_features, in_time):

@@ -225,10 +225,10 @@ class Regression(Table):
 
     def _known(self, p):
         """What is to be known of slopes, sentences without the last full stop."""
-        rows = self._about() if self.units_name is None else f"{self.n_documents:,} documents"
-        sample = allows_for(self.n_units, self.units_name)
-        if self.units_name is None:
-            sample = sample.replace("units", self._sampled())
+        # units are told of already
+        rows = self._about() if np.isnan(p) else f"{self.n_documents:,} documents"
+        documents = self.units_name is None and self._sampled() == "documents"
+        sample = allows_for(self.n_units, "document" if documents else self.units_name)
         how = ["the slope is corrected for error in the features"] * (self.error == "classical")
         how += ["the model is a linear probability model"] * self.truth_value
         if clause := clause_on_time(in_time_of(self), self._sampled()):

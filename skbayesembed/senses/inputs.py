@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import as_floats, check_not_iterator
-from ..common.warnings import warn_user
+from ..common.warnings import warn_of_intervals, warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
@@ -462,11 +462,10 @@ def _learn_units(estimator, units, n):
             "snippets: how units differ cannot be seen in one. Leave units out."
         )
     if estimator.solver not in CHAINS:
-        warn_user(
+        warn_of_intervals(
             f"solver={estimator.solver!r} makes the differences between units too small, as modes "
             "and approximations do not find the variance of a hierarchy, and intervals for other "
             "units with them: use solver='hmc' or 'gibbs' with units.",
-            UserWarning,
         )
     return labels, index.astype(np.int64)
 

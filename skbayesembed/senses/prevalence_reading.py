@@ -19,9 +19,11 @@ from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_u
 from ..posterior.summary import hdi_interval, summarise
 from .checks import sense_indices
 from .embedding import asides_of
+from .ends import note_on_ends, on_ends
 from .inputs import genre_index
 from .prevalences import (
     Prevalences,
+    alone,
     draws_of,
     in_works_seen,
     interval_of,
@@ -329,7 +331,9 @@ class PrevalenceReadingMixin:
         if genre is None:
             few = note_on_genres(self, at, units)
             found.sentence += on_lent(self, at, units)
-        return found._noting(*note_on_change_seen(self, found), *few)
+        changed = note_on_ends(self, at, alone([senses]))
+        found.sentence += on_ends(self, at, senses)
+        return found._noting(*note_on_change_seen(self, found), *few, *changed)
 
     def emergence(
         self,
@@ -409,7 +413,7 @@ class PrevalenceReadingMixin:
         if found.source == "point":
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
-        return found
+        return found._noting(*note_on_ends(self, senses=alone([senses])))
 
     def _without_lent(self, found, senses, at, units):
         """The verdict, or that there are no data where genres that have some do not say it."""

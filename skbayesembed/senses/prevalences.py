@@ -26,6 +26,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import sense_rows
 from .embedding import asides_of
+from .ends import note_on_ends
 from .verdicts import (
     advice_on_seen,
     cells_told,
@@ -286,8 +287,14 @@ def prevalence_info(estimator, prob, units, senses=None):
             *asides_of(estimator.posterior_),
             *note_on_units(estimator, estimator._n_units()),
             *on_prevalences_seen(estimator, table),
+            *note_on_ends(estimator, senses=None if rows is None else alone(rows)),
         ],
     )
+
+
+def alone(rows):
+    """Numbers of the senses that are in no sum, of lists of numbers."""
+    return [row[0] for row in rows if len(row) == 1]
 
 
 def _added(values, rows):

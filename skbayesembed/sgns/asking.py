@@ -89,7 +89,7 @@ class AskingMixin:
             difference is then exactly 0, and ``prob_positive`` NaN);
             ``"not mixed"`` if the chains have not mixed (of intervals by draws); or ``"no data"``
             if an answer over time has too little text: fewer than 10 uses of a word
-            in a period, or fewer than 3 units with it (``few_pairs``, see
+            in a period, or too few units with it (``few_pairs``, see
             `DynamicSGNS.similarity_change`). ``sentence`` states the difference in words, or all
             of several, to be copied.
 

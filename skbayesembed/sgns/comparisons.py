@@ -60,7 +60,7 @@ class Nearer(Table):
         As in `Neighbours`.
     few_pairs : ndarray of bool of shape (n,)
         Whether the word, or the one of the row, has fewer than 10 uses in the period, or is in
-        fewer than 3 of its units.
+        too few of its units (fewer than 3, or than all if it has one or two).
     few : bool
         Whether this is so for any row, so that ``prob_nearest`` is NaN.
     period : object

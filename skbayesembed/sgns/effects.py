@@ -141,6 +141,7 @@ def meaning_effects(
         between_words=_between(estimator.rho_),
         zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
         freedom=np.where(np.isnan(interval).any(axis=-1), np.nan, free),
+        n_permutations=n_permutations if when is None else None,
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())

@@ -85,6 +85,8 @@ class MeaningEffects(Table):
         Further occurrences, without a known word around them, which are left out.
     freedom : ndarray of shape (n_terms, n_axes) or None
         Degrees of freedom; NaN where one unit alone decides.
+    n_permutations : int or None
+        Those that lengths are tested by; None with ``times``.
     between_words : float or None
         Root mean square distance between the vectors of two words of the model, which lengths can
         be held against: a length has no unit of its own.
@@ -133,6 +135,7 @@ class MeaningEffects(Table):
     n_left_out: int = 0
     between_words: float | None = None
     freedom: np.ndarray | None = None
+    n_permutations: int | None = None
 
     @property
     def undecided(self) -> np.ndarray:
@@ -184,20 +187,22 @@ class MeaningEffects(Table):
             decided = side in sides
         of_difference = " of the difference" if decided and sides is not None else ""
         interval = interval_in_words(low, high, self.prob, of_difference)
+        if decided and sides is None and self.interval[j, 0, 0] == 0:
+            interval = f"{100 * self.prob:g}% interval up to {high}"
         p = self.p_value[j, i]
         text = effect(
             of,
             self._step(j),
             held=len(self.terms) > 1,
-            figures=(f"{what}{mean}", f"({interval}, {p_value(p)})"),
+            figures=(f"{what}{mean}", f"({interval}, {p_value(p)}{self._least(p, i)})"),
             side=side if decided else None,
             p=p,
             sides=sides,
         )
-        sample = allows_for(self.n_units, self.units_name)
-        # units with a name are told of by it already
-        named = self.units_name is not None and not np.isnan(p)
-        rows = self._rows() if named else self._about()
+        documents = self._sampled() == "documents"
+        sample = allows_for(self.n_units, "document" if documents else self.units_name)
+        # units are told of already
+        rows = self._about() if np.isnan(p) else self._rows()
         rest = with_sample(sample, f"the regression has {rows}", p)
         known = ["The vectors of its contexts are taken as known"]
         if i == 0 and self.between_words is not None:
@@ -227,7 +232,17 @@ class MeaningEffects(Table):
         return f"the vectors of two words are {distance} apart (root mean square)"
 
     def _test(self):
-        return "a permutation test" if self.autocorrelation is None else "an F test"
+        if self.autocorrelation is not None:
+            return "an F test"
+        n = self.n_permutations
+        return "a permutation test" + (f" ({n:,} permutations)" if n else "")
+
+    def _least(self, p, i):
+        """Behind a p that no permutation comes up to, that it is the smallest there can be."""
+        n = self.n_permutations
+        if i or n is None or self.autocorrelation is not None or not p * (1 + n) < 1.5:
+            return ""
+        return f", the smallest that {n:,} permutations can give"
 
     def _of_another_test(self, j):
         """A clause, in a list, where the interval of a length and its p say different things."""
@@ -235,7 +250,7 @@ class MeaningEffects(Table):
         if np.isnan(p) or (low == 0) == self.undecided[j]:
             return []
         which = "which decides" if self.undecided[j] else "and the interval is cut off at 0"
-        return [f"p is of {self._test()}, {which}"]
+        return [f"p is of {self._test().partition(' (')[0]}, {which}"]
 
     def _columns(self):
         sd, n = known_errors(self.sd, self.interval[..., 0]), len(self.terms)
@@ -293,13 +308,16 @@ class MeaningEffects(Table):
         return "term", np.repeat(self.terms, len(self.axes))
 
     def _about(self):
+        if self._sampled() == "documents":
+            return self._rows()
         return f"{self._rows()} {from_units(self.n_units, self.units_name)}"
 
     def _rows(self):
         return f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents"
 
     def _sampled(self):
-        return "documents" if self.n_units == self.n_documents else "units"
+        alike = self.n_units == self.n_documents and self.units_name is None
+        return "documents" if alike else "units"
 
     def _notes(self):
         of_axes = [

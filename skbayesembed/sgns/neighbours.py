@@ -191,7 +191,7 @@ class Neighbours(Table):
         Those of the word; for a list or an axis, those of its words together.
     n_left_out : int
         Number of words that are not ranked, as they have fewer than 10 uses in the period, or are
-        in fewer than 3 of its units.
+        in too few of its units (fewer than 3, or than all if it has one or two).
     word_few : bool
         Whether this is so for the word itself: its row of cosines is then the prior's, and
         ``prob_top`` is NaN.
@@ -376,8 +376,8 @@ class Analogies(Table):
     period : object
         Label of the period, or None.
     few : ndarray of bool of shape (n,) or None
-        Whether a word of the question has fewer than 10 uses in the period, or is in fewer than 3
-        of its units, so that ``prob_answer`` is NaN; None without periods.
+        Whether a word of the question has fewer than 10 uses in the period, or is in too few of
+        its units (as in `Neighbours`), so that ``prob_answer`` is NaN; None without periods.
     n_left_out, of_units, units_name
         As in `Neighbours`.
     sentence : str or None

@@ -82,14 +82,7 @@ def titles_of(a, b):
 def similarity_difference(estimator, first, second, prob):
     """Posterior of the cosine of one pair of words less that of another."""
     check_prob(prob)
-    found = []
-    for name, pair in (("first", first), ("second", second)):
-        words = listed(pair)
-        if words is None or len(words) != 2:
-            raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
-        found.append([phrase_of(estimator, word, name) for word in words])
-        check_different(name, *found[-1])
-    _check_pairs(*found)
+    found = check_pairs(estimator, first, second)
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
     first, second = (titles_of(*pair) for pair in found)
@@ -99,7 +92,20 @@ def similarity_difference(estimator, first, second, prob):
     return sum_up(answer, first["whole"], second["whole"])
 
 
-def _check_pairs(first, second):
+def check_pairs(estimator, first, second):
+    """The phrases of two pairs, lists; a ValueError where one is none, or they are the same."""
+    found = []
+    for name, pair in (("first", first), ("second", second)):
+        words = listed(pair)
+        if words is None or len(words) != 2:
+            raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
+        found.append([phrase_of(estimator, word, name) for word in words])
+        check_different(name, *found[-1])
+    _check_other(*found)
+    return found
+
+
+def _check_other(first, second):
     """Raise a ValueError where two pairs of phrases are the same, in either order."""
     pairs = [frozenset(phrase.direction for phrase in pair) for pair in (first, second)]
     if pairs[0] == pairs[1]:

@@ -219,10 +219,10 @@ class TopicEffects(Table):
             side=side if side in _SIDES else None,
             p=p,
         )
-        sample = allows_for(self.n_units, self.units_name)
-        # units with a name are told of by it already
-        named = self.units_name is not None and not np.isnan(p)
-        rows = f"{self.n_documents:,} documents" if named else self._about()
+        documents = self._sampled() == "documents"
+        sample = allows_for(self.n_units, "document" if documents else self.units_name)
+        # units are told of already
+        rows = self._about() if np.isnan(p) else f"{self.n_documents:,} documents"
         rest = with_sample(sample, f"the regression has {rows}", p)
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
@@ -235,8 +235,25 @@ class TopicEffects(Table):
         between = self.zero_one is not None and self.zero_one[j]
         return step_between(name) if between else step_of(name)
 
+    def _sampled(self):
+        alike = self.n_units == self.n_documents and self.units_name is None
+        return "documents" if alike else "units"
+
     def _about(self):
-        return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
+        rows = f"{self.n_documents:,} documents"
+        if self._sampled() == "documents":
+            return rows
+        return f"{rows} {from_units(self.n_units, self.units_name)}"
+
+    def _beside_unmixed(self):
+        """A clause, in a list, on topics beside those with intervals, of which chains differ."""
+        n = 0 if self.unmixed is None else len(self.unmixed)
+        if n in (0, self.mean.shape[1]):
+            return []
+        return [
+            f"{n} of {self.mean.shape[1]} topics have not mixed, and what is said of others holds "
+            "beside them as these chains have them"
+        ]
 
     def _left_out(self):
         one = self.n_left_out == 1
@@ -254,7 +271,8 @@ class TopicEffects(Table):
         if topic in self.rough:
             of_topics.append(f"the interval is rough (share of the topic: {self.rough[topic]})")
         of_topics += [note.strip("()") for note in self._notes_on_few()]
-        return [of_vectors, *of_topics, *filter(None, [clause_on_time(of_topic)])]
+        of_time = clause_on_time(of_topic, self._sampled())
+        return [of_vectors, *of_topics, *self._beside_unmixed(), *filter(None, [of_time])]
 
     def _notes_on_few(self):
         """A line, in a list, on units that are few for the terms; none where they are not."""
@@ -361,23 +379,23 @@ class TopicEffects(Table):
             f"({'; '.join([self._about(), *left_out, self._vectors()])})",
             *[f"({_BY_VI})"] * self.variational,
             *[f"({_KNOWN})"] * self.known_topics,
-            note_on_time(in_time_of(self), "units", "effects", ", by topic"),
+            note_on_time(in_time_of(self), self._sampled(), "effects", ", by topic"),
             *note_on_names(self.terms),
             *self._note_on_freedom(),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)
         notes += self._notes_on_few()
         notes += self._note_on_constant()
+        notes += [f"({clause})" for clause in self._beside_unmixed()]
         return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
 
     def _note_on_freedom(self):
         """A line, in a list, where there are more degrees of freedom than units."""
         if not np.any(self.freedom[self._shown_terms()] > self.n_units):
             return []
-        units = "documents" if self.n_units == self.n_documents else "units"
         return [
-            f"(df: degrees of freedom; more than {units} where part of se comes from the topics, "
-            "which have degrees of freedom of their own)"
+            f"(df: degrees of freedom; more than {self._sampled()} where part of se comes from "
+            "the topics, which have degrees of freedom of their own)"
         ]
 
     def _note_on_constant(self):

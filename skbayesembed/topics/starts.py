@@ -16,8 +16,8 @@ def document_clusters(documents, n_components, rng):
     """A topic for every document, by k-means on means of the vectors of its words.
 
     Vectors are weighted by the square roots of the words' counts and by inverse document frequency,
-    log((1 + M) / number of documents with the word), so that common words count little, M the number
-    of documents with words; the means are scaled to unit length.
+    log((1 + M) / number of documents with the word), M documents having words, so that common words
+    count little; the means are scaled to unit length.
 
     Parameters
     ----------

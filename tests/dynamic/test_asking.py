@@ -352,7 +352,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     nearer = {t: model.nearer("sea", alone, period=labels[t]) for t in (0, 2)}
     assert nearer[2].verdict == "no data" != nearer[0].verdict
     assert "too few data to say whether 'sea' is nearer to" in nearer[2].sentence
-    assert nearer[2].sentence.endswith("fewer than 10 uses or 3 units of 'gone'.")
+    assert nearer[2].sentence.endswith("fewer than 10 uses or too few units of 'gone'.")
     np.testing.assert_array_equal(nearer[2].few_pairs, nearer[2].words == "gone")
     if uncertainty == "documents":
         np.testing.assert_array_equal(np.isnan(nearer[2].n_units), nearer[2].few_pairs)
@@ -387,7 +387,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     # what has no text is not ranked, nor does it take a share of the probability
     assert "gone" not in near[1].words and not near[1].few_pairs.any()
     assert near[1].n_left_out == 1 and len(near[1].words) == 4 and np.all(near[1].prob_top == 1.0)
-    line = f"(1 word has fewer than 10 uses or 3 units in {labels[2]} and is not ranked)"
+    line = f"(1 word has fewer than 10 uses or too few units in {labels[2]} and is not ranked)"
     assert line in repr(near[1])
     whole = model.most_similar("sun", 5, period=labels[0])
     assert whole.n_left_out == 0 and "gone" in whole.words and "not ranked" not in repr(whole)
@@ -406,7 +406,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         expected = np.full(2, t == 2), (ended.words == "gone") & (t == 2), [t == 2]
         for table, few in zip(tables, expected, strict=True):
             np.testing.assert_array_equal(table.few, few)
-            line = f"fewer than 10 uses or 3 units in {labels[t]} of a word"
+            line = f"fewer than 10 uses or too few units in {labels[t]} of a word"
             assert (line in repr(table)) == any(few) and "nan" not in repr(table)
             shown = [f"{m:6.3f}" in repr(table) for m in table.mean]
             np.testing.assert_array_equal(shown, ~np.array(few))
@@ -441,7 +441,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert of_itself.few_pairs.all()
     lack = f"(too little text: of 'gone' in {labels[1]}, the reference (no uses))"
     assert lack in repr(of_itself)
-    assert f"3 units in the reference, {labels[1]}: a dash" in repr(of_itself)
+    assert f"too few units in the reference, {labels[1]}: a dash" in repr(of_itself)
     # mean, sd and interval are dashes; "typical" may be the same number
     assert repr(gone).splitlines()[2].split()[:3] == ["-"] * 3
     assert f"of 'gone' in {labels[2]} (no uses))" in repr(gone)

@@ -426,7 +426,9 @@ def test_a_word_of_one_document_is_not_certain():
     without = cosine_change(known, *places).shared[: known.n_sampling, 0]
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
-    assert "fewer than 10 uses or 3 units in 1901 of 'rare' itself, 2.5 pairs: " in repr(table)
+    assert "fewer than 10 uses or too few units in 1901 of 'rare' itself, 2.5 pairs: " in repr(
+        table
+    )
     assert np.isnan(table.n_units).all()
     changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)
@@ -803,3 +805,34 @@ def test_the_default_threshold_is_that_of_the_rows(fitted):
     """Half of the words have changed more than it, also where second order moves means."""
     table = fitted.most_changed(10**6, distance="cosine", min_pairs=0)
     assert table.threshold == pytest.approx(np.median(table.mean))
+
+
+def test_periods_of_one_unit_are_named():
+    """By what the unit is called, below answers about them; not where there are several."""
+    pd = pytest.importorskip("pandas")
+    speakers = np.where(TIMES == 1901, 0, 1 + SPEAKERS)
+    options = {"solver": "map", "min_count": 1, "max_iter": 20, "random_state": 0}
+    model = DynamicSGNS(K, **options)
+    model.fit(TEXTS, times=TIMES, units=pd.Series(speakers, name="speaker"))
+    model.set_params(uncertainty="model")
+    line = "1901 is of one speaker: whether something is of the period or of it alone cannot be"
+    change = model.similarity_change("w00", "w01", 1900, 1901)
+    assert line in change.sentence
+    for answer in (change, model.similarity("w00", "w01"), model.drift("w00", 1901, 1902)):
+        assert line in repr(answer)
+    without = model.similarity_change("w00", "w01", 1900, 1902)
+    assert "of one speaker" not in repr(without) + without.sentence
+
+
+def test_the_difference_of_similarities_over_time():
+    model = DynamicSGNS(K, solver="map", min_count=1, max_iter=20, random_state=0)
+    model.fit(TEXTS, times=TIMES).set_params(uncertainty="model")
+    pairs = ("w00", "w01"), ("w00", "w02")
+    found = model.similarity_difference(*pairs, periods=[1900, 1902], prob=0.5)
+    each = [model.similarity(*pair, periods=[1900, 1902]).mean for pair in pairs]
+    assert found.prob == 0.5 and found.mean.shape == (2,)
+    np.testing.assert_allclose(found.mean, each[0] - each[1])
+    with pytest.raises(ValueError, match="first and second must be different pairs"):
+        model.similarity_difference(("w00", "w01"), ("w01", "w00"))
+    with pytest.raises(ValueError, match="second must be a pair of words, got 'w02'"):
+        model.similarity_difference(("w00", "w01"), "w02")

@@ -175,3 +175,15 @@ def test_units_with_nothing_to_score_are_left_out():
     model = GaussianLDA(2, embedding=vectors, solver="vi", min_count=1, random_state=0)
     with pytest.raises(ValueError, match="X must have two units with something to score"):
         score_units(model, texts, [i % 2 for i in range(16)], cv=2)
+
+
+def test_what_intervals_alone_lack_is_not_told():
+    """That modes of a hierarchy are narrow, which is alike for all that are compared."""
+    model = DiSCSenseModel(2, solver="map", n_starts=2, min_count=1, random_state=0)
+    snippets = ["river water flood", "money loan account"] * 12
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = score_units(model, snippets, np.arange(24) % 6, cv=3)
+    assert np.isfinite(found.scores).all()
+    with pytest.warns(UserWarning, match="makes the differences between units too small"):
+        model.fit(snippets, units=np.arange(24) % 6)

@@ -56,7 +56,9 @@ def test_periods_with_little_data_are_hollow(dynamic):
     assert DriftDisplay.from_answers({"x": answer}).hollow_ == []
     answer = answer.copy()
     answer["few_pairs"] = np.arange(len(answer.times)) == 0
-    assert "(fewer than 10 uses or 3 units in 1 period: a dash; data frames have" in repr(answer)
+    assert "(fewer than 10 uses or too few units in 1 period: a dash; data frames have" in repr(
+        answer
+    )
     display = DriftDisplay.from_answers({"x": answer})
     assert [line.get_linestyle() for line in display.ax_.lines].count(":") == 2
     alphas = {filled.get_alpha() for filled in display.ax_.collections}

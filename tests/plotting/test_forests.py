@@ -226,7 +226,7 @@ def test_periods_without_data_are_hollow(dynamic):
     hollow = [line for line in display.ax_.lines if line.get_markerfacecolor() == "white"]
     assert len(display.ax_.lines) == solid + 1 and len(hollow) == 1
     np.testing.assert_array_equal(hollow[0].get_xydata(), [[found.mean[1], 1]])
-    assert "fewer than 10 uses or 3 units" in noted(display)
+    assert "fewer than 10 uses or too few units" in noted(display)
     if display.intervals_ is not None:
         alpha = display.intervals_.get_alpha()
         assert alpha[1] < alpha[0] == alpha[2]

@@ -125,7 +125,7 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     assert repr(few).splitlines()[2].split() == ["ant", "-", "-", "-", "50"]
     assert few.sentence == (
         "There are too few data to say which words are nearest to 'cat' in 1910: there are fewer "
-        "than 10 uses or 3 units of it."
+        "than 10 uses or too few units of it."
     )
     point = replace(table, n_draws=1)
     assert "expected" not in repr(point)

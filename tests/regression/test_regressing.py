@@ -103,8 +103,8 @@ def test_table():
     )
     assert (
         f") with a one-unit increase in 'war' (standard deviation {sd:.3g}), the other terms held "
-        "constant. The interval allows for the sampling of units; the regression "
-        "has 120 documents from 30 units. The model is a linear prob" in said
+        "constant. The interval allows for the sampling of 30 units; the regression has 120 "
+        "documents. The model is a linear prob" in said
     )
     assert said.endswith("linear probability model; units are treated as independent.")
     assert "(units are treated as independent: if they are autocorrelated" in repr(table)
@@ -169,7 +169,7 @@ def test_table():
     assert "without a name" not in repr(table).replace("(x0: a covariate without a name; ", "")
     assert (
         "(documents are treated as independent" in repr(one)
-        and "allows for the sampling of documents;" in one.sentences["feature 0"]
+        and f"allows for the sampling of {N} documents;" in one.sentences["feature 0"]
     )
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
     assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
@@ -615,3 +615,11 @@ def test_what_attenuates_is_the_variance_that_answers_have(freedom):
     assert own == pytest.approx(slope, rel=0.02)
     # squares of errors with longer tails vary more
     assert 0.9 * wide < own_wide < 1.3 * wide
+
+
+def test_zeros_and_ones_are_truth_values():
+    rng = np.random.default_rng(21)
+    y, draws = rng.normal(size=60), rng.normal(size=(40, 60))
+    tables = [regress(draws, of, error="berkson") for of in (y > y.mean(), 1.0 * (y > y.mean()))]
+    assert str(tables[0]) == str(tables[1]) and tables[1].truth_value
+    assert not regress(draws, 2.0 * (y > y.mean()), error="berkson").truth_value

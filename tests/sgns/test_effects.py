@@ -180,7 +180,7 @@ def test_what_is_said_of_lengths_and_names(model):
     assert both == ("word", str(model.words_[1]))
     assert f"vector of 'word' and {both[1]!r} together, 90" in table._title()
     assert "(ends: from 'w01', below 0, to 'w08', 'w09', 'w10', and 5 more, above 0)" in repr(table)
-    assert "p is of a permutation test; the interval is cut off at 0, and may begin" in repr(table)
+    assert "p is of a permutation test (999 permutations); the interval is cut off" in repr(table)
     assert "(x0: a covariate without a name; give it one with a dict: " in repr(table)
     assert "without a name" not in repr(model.effects(texts, {"x": x}, word="word"))
     assert "cut off" not in table.sentences["length", "x0"]
@@ -208,13 +208,13 @@ def test_what_is_said_of_lengths_and_names(model):
         first = model.effects(texts, {"first": np.arange(60) == 0}, word="word", axes=ENDS)
     for said in first.sentences.values():
         assert "where 'first' is 1 rather than 0; one unit alone decides on this" in said
-        assert ". The regression has 60 occurrences in 60 documents from 60 units." in said
+        assert ". The regression has 60 occurrences in 60 documents." in said
         assert "nan" not in said and "%" not in said
     assert "nan" not in repr(first) and first.to_frame()[["sd", "p_value"]].isna().all(axis=None)
     # an occurrence that has no known word around it
     alone = model.effects([*texts, ["word", "unheard"]], {"x": [*x, 1]}, word="word")
     assert (alone.n_occurrences, alone.n_left_out) == (60, 1)
-    assert "60 units; 1 more, without a known word around them, left out)" in repr(alone)
+    assert "60 documents; 1 more, without a known word around them, left out)" in repr(alone)
     # effects of small steps keep two digits of their standard errors
     small = model.effects(texts, {"x": 1e3 * x}, word="word", axes=ENDS)
     digits = 1 - int(np.floor(np.log10(np.nanmin(small.sd))))
@@ -345,3 +345,21 @@ def test_vectors_that_are_zero_are_refused():
     ids, offsets = np.arange(16) % 4, np.array([0, 8, 16])
     with pytest.raises(ValueError, match="those of this fit are next to zero"):
         contexts_to_vectors(1e-60 * _RNG.normal(size=(4, 2)), ids, offsets, 3)
+
+
+def test_tests_of_terms_do_not_hang_on_each_other(model):
+    """Permutations of a term are its own; the smallest p says what it is."""
+    rng = np.random.default_rng(5)
+    terms = {"x": rng.random(len(TEXTS)), "z": rng.random(len(TEXTS))}
+    options = {"word": "word", "n_permutations": 99}
+    both, turned = (
+        model.effects(TEXTS, dict(order), **options)
+        for order in (terms.items(), reversed(terms.items()))
+    )
+    np.testing.assert_allclose(turned.p_value[::-1], both.p_value)
+    least = replace(both, p_value=np.full_like(both.p_value, 0.01))
+    told = "p = 0.010, the smallest that 99 permutations can give)"
+    assert told in least.sentences["length", "x"]
+    assert "the smallest" not in both.sentences["length", "x"] or both.p_value[0, 0] == 0.01
+    cut = replace(least, interval=both.interval * [[[0.0, 1.0]]])
+    assert "(90% interval up to " in cut.sentences["length", "x"]

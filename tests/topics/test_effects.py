@@ -69,9 +69,9 @@ def test_table(model, data):
     assert ") where 'woman' is 1 rather than 0, the other terms held constant" in said
     assert "with a one-unit increase in 'year'" in table.sentences[1, "year"]
     assert said.endswith(
-        " The interval allows for the sampling of units; the regression has 59 "
-        "documents from 20 units. Word vectors are taken as known; the uncertainty of the topics "
-        "is by variational inference, and probably too small; units are treated as independent."
+        " The interval allows for the sampling of 20 units; the regression has 59 documents. Word "
+        "vectors are taken as known; the uncertainty of the topics is by variational inference, "
+        "and probably too small; units are treated as independent."
     )
     # of the fit by variational inference, and of a document without a known word
     assert "(59 documents from 20 units; 1 document without a known word left out;" in repr(table)
@@ -79,7 +79,7 @@ def test_table(model, data):
     many = replace(table, n_left_out=5, variational=False)
     assert "by variational" not in repr(many) + many.sentences[1, "woman"]
     assert (
-        " 20 units, and leaves out 5 documents without a known word. Word v"
+        " 59 documents, and leaves out 5 documents without a known word. Word v"
         in (many.sentences[1, "woman"])
     )
     woman = model.effects(counts, pd.get_dummies(np.where(x > 0, "f", "m"), drop_first=True), units)
@@ -89,6 +89,9 @@ def test_table(model, data):
     assert "90% interval" not in of_point and "p =" not in of_point
     some = replace(table, unmixed=np.array([0, 2]))
     assert some["mixed"].tolist() == (~np.isin(some["topic"], [0, 2])).tolist()
+    beside = "2 of 3 topics have not mixed, and what is said of others holds beside them"
+    assert beside in some.sentences[1, "woman"] and f"({beside}" in repr(some)
+    assert beside not in table.sentences[1, "woman"] + repr(table)
     some = repr(some)
     assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
     np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
