@@ -173,7 +173,8 @@ class StreamingMixin(FittedMixin):
         ----------
         X : documents, counts, PairCounts or PairShard, as in ``fit``
             Documents of every call count as new. Pairs are within documents, so it does not matter
-            where the stream is cut. Of PairCounts one at a time.
+            where the stream is cut (with ``subsample`` it does: frequent words are those of the
+            call). Of PairCounts one at a time.
         y : None
             Ignored.
         vocabulary : list of str, optional
