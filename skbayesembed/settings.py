@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,15 +23,9 @@ from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.kinds import materialise
 from .posterior.deciding import NO_DATA
-from .posterior.over_settings import (
-    INTERRUPTED,
-    NEAREST,
-    NOT_NEAREST,
-    PROBABILITIES,
-    OverSettings,
-    number_of,
-)
+from .posterior.over_settings import INTERRUPTED, OverSettings, number_of
 from .posterior.sentences import joined
+from .posterior.settings_rows import in_a_row, name_of_probability, rows_of, without_width
 from .posterior.sources import is_by_units, name_of_units, sampled_units, source_of
 
 # Seconds from which on each setting that begins is told of.
@@ -380,9 +374,9 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
             kinds = _kinds_of(fitted, X, fit_params)
             if named is not None and kinds is not None:
                 _last(fitted)._name_kinds(named.names_for(kinds))
-            answer = _in_a_row(question(fitted))
+            answer = in_a_row(question(fitted))
             took = clock()
-        rows = _rows_of(answer)
+        rows = rows_of(answer)
         sources, units = _resting_on(answer, _last(fitted), rows)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
@@ -400,9 +394,9 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     texts += filter(None, [getattr(answer, "note", "")])
     note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
-    rows = [_without_width(row) if source == "point" else row
+    rows = [without_width(row) if source == "point" else row
             for row, source in zip(rows, sources, strict=True)]  # fmt: skip
-    probability = _name_of_probability(answer)
+    probability = name_of_probability(answer)
     of_kinds = getattr(answer, "of_kinds", None)
     return rows, note, title, prob, sources, probability, whole, units, kinds, of_kinds
 
@@ -429,14 +423,6 @@ def _resting_on(answer, fitted, rows):
         n = None if sampling is None else sampling.n_sampled
         source, units = source_of(fitted, by_units), (n, name_of_units(fitted) if n else None)
     return (source,) * len(rows), units
-
-
-def _without_width(row):
-    """The row of a point estimate, which has no interval and no probability."""
-    entry, mean, (low, high), errors, proba, *more = row
-    if low != high:
-        return row
-    return entry, mean, (np.nan, np.nan), errors, np.nan, *more
 
 
 def _warnings_of(fitted):
@@ -524,74 +510,3 @@ def _tell_others(turn, took):
     others = duration(took * -(-(turn.n - 1) // turn.workers))
     note_user(f"over_settings: the first took {duration(took)}, the others about {others} if they "
               f"are like it{_longer(turn.larger)}")  # fmt: skip
-
-
-def _in_a_row(answer):
-    """An answer; of a table of effects by terms and topics or axes these one after the other."""
-    row = getattr(answer, "_in_a_row", None)
-    return answer if row is None else row()
-
-
-def _rows_of(answer):
-    """Entries of an answer: names, means, intervals, numbers that come with them, verdicts."""
-    mean = np.asarray(_mean_of(answer), dtype=float)
-    if mean.ndim > 1 or mean.size == 0:
-        raise TypeError(
-            f"question must answer with one number or a row of them, got shape {mean.shape}"
-        )
-    names = [""] if mean.ndim == 0 else _names_of(answer, mean.size)
-    ends, errors = (_pairs(getattr(answer, of, None), mean) for of in ("interval", "interval_mcse"))
-    proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
-    verdicts = _verdicts_of(answer, mean)
-    p = getattr(answer, "p_value", None)
-    p = _each(p if np.shape(p) == mean.shape and p is not None else np.nan, mean)
-    threshold = getattr(answer, "threshold", None)
-    threshold = _each(np.nan if threshold is None else threshold, mean)
-    numbers = mean.reshape(-1).tolist(), ends, errors, proba, p, threshold
-    return list(zip(names, *numbers, verdicts, strict=True))
-
-
-def _mean_of(answer):
-    """The mean of an answer; of what is no answer itself, as NumPy's numbers have a method mean."""
-    mean = getattr(answer, "mean", answer)
-    return answer if callable(mean) else mean
-
-
-def _verdicts_of(answer, mean):
-    """The verdict on each entry of an answer, a list of str; empty where there is none."""
-    verdict = getattr(answer, "verdict", None)
-    found = [str(one) for one in _each("" if verdict is None else verdict, mean)]
-    if NEAREST in found and np.ndim(verdict) == 0:
-        # that of `nearer` is on its first row
-        found[1:] = [NOT_NEAREST] * (len(found) - 1)
-    return found
-
-
-def _name_of_probability(answer):
-    """Which of its probabilities an answer has for each of its entries; None where it has none."""
-    shape = np.shape(_mean_of(answer))
-    names = (name for name in PROBABILITIES if np.shape(getattr(answer, name, None)) == shape)
-    return next((name for name in names if getattr(answer, name, None) is not None), None)
-
-
-def _pairs(value, mean):
-    """Two numbers for each entry of an answer, a list; NaN where there are none."""
-    found = np.full((mean.size, 2), np.nan) if value is None else np.asarray(value, dtype=float)
-    return found.reshape(-1, 2).tolist()
-
-
-def _each(value, mean):
-    """A value for each entry of an answer, a list; one for all where it is one."""
-    return np.broadcast_to(value, mean.shape).reshape(-1).tolist()
-
-
-def _names_of(answer, n):
-    # index of a Series
-    for name in ("terms", "words", "index"):
-        if np.shape(getattr(answer, name, None)) == (n,):
-            return [str(label) for label in getattr(answer, name)]
-    axes = getattr(answer, "axes", None)
-    for labels in axes.values() if isinstance(axes, Mapping) else ():
-        if len(labels) == n:
-            return [str(label) for label in labels]
-    return [str(i) for i in range(n)]

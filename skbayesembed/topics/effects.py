@@ -6,31 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 from sklearn.utils import Bunch
 
-from ..common.checks import check_choice, check_integer, check_prob
-from ..common.estimator import spaced
-from ..common.random import seed_at
-from ..corpus.design import INTERCEPT, design_of, note_on_names
-from ..corpus.known import known_counts
-from ..corpus.rows import check_rows
-from ..corpus.times import check_order
-from ..corpus.units import check_units, name_of, units_of
-from ..numeric.autocorrelation import LeastSquaresInTime
-from ..numeric.imputation import between_draws, freedom_of_sum
-from ..numeric.regression import ClusteredLeastSquares
+from ..corpus.design import INTERCEPT, note_on_names
 from ..posterior.cells import dashed, p_values
-from ..posterior.few_units import note_on_few_terms, warn_of_few
+from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import (
     InTime,
     clause_on_time,
     in_time_of,
     note_on_time,
-    warn_of_alternation,
 )
-from ..posterior.naming import called, given_names, named
-from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
+from ..posterior.naming import called, named
+from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
 from ..posterior.sentences import (
     allows_for,
     capital,
@@ -46,27 +34,18 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import VECTORS, from_units, later_name, units_in_words
+from ..posterior.sources import VECTORS, from_units
 from ..posterior.tables import Column, Table
-from .inputs import vocabulary_reading
-from .labels import labels_of, marked, mixed_of, notes_on_rough, notes_on_unmixed, rough_topics
-from .recording import unmixed_topics
-from .theta import theta_draws
-from .unbiased import unbiased_shares
+from .labels import marked, mixed_of, notes_on_unmixed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SHARES = ("unbiased", "posterior")
 _SIDES = ("larger", "smaller")
-# Joint draws of effects, at least.
-_DRAWS = 1000
 # Share of documents above which sentences say that they are left out.
 _MANY = 0.03
 # Digits after the point in print, at least.
 _DIGITS = 4
-# Share of a document below which a difference is one of rounding, and no effect.
-_ROUNDING = 1e-6
 _BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
 _KNOWN = "topics are taken as known: intervals leave out their uncertainty"
 
@@ -430,146 +409,3 @@ def _note_on_centering(far, which):
         f"{it} in no document: no share of {which}; subtract {their} mean to have that of an "
         "average document)"
     )
-
-
-def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
-    """`TopicEffects` of documents that have known words; as `TopicReadingMixin.effects`."""
-    check_choice("shares", shares, SHARES)
-    check_integer("n_draws", n_draws, 1)
-    check_prob(prob)
-    if len(estimator.components_) == 1:
-        raise ValueError(
-            "effects need two topics or more, and this fit has one (n_components=1): its share is "
-            "1 in every document, whatever the covariates."
-        )
-    check_rows(X=X, design=design, units=units, times=times)
-    counts = known_counts(estimator, X)
-    n = counts.shape[0]
-    units_name = name_of(units)
-    design, units = design_of(design, n), check_units(units, n)
-    when = None if times is None else check_order(times, n)
-    kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
-    counts, design = counts[kept], design.rows(kept, "documents with known words")
-    units = units_of(None if units is None else units[kept], None, kept.size)
-    posterior = estimator.posterior_
-    # where none are kept the error says what to do
-    recorded = len(posterior.flat("alpha"))
-    # shares under known topics are drawn all the same
-    drawn = recorded == 1 and shares == "posterior"
-    chosen = spaced(posterior, n_draws if drawn else min(n_draws, recorded))
-    find = unbiased_shares if shares == "unbiased" else _posterior_shares
-    if when is not None:
-        when = when[kept]
-    rng = np.random.default_rng(seed_at(estimator._reading_seed))
-    each = -(-_DRAWS // chosen.size)
-    shares = find(estimator, counts, chosen)
-    regress = _independent if when is None else _in_time
-    found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
-    facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
-    facts |= {"n_left_out": n - kept.size, "variational": posterior.attrs.get("solver") == "vi"}
-    facts["known_topics"] = recorded == 1 or chosen.size == 1
-    facts["units_name"] = units_name
-    low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
-    facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
-    facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
-    warn_of_one_unit(design.terms, freedom)
-    spread = np.ptp(design.matrix, axis=0)
-    spread[spread == 0] = 1.0
-    runs = np.arange(chosen.size)
-    if posterior.n_runs > 1:
-        runs = posterior.runs_of(chosen)
-    effects = _pooled(
-        estimator, design.terms, spread, found, variances, draws, freedom, facts, runs
-    )
-    _warn_of_few(effects)
-    return effects
-
-
-def _warn_of_few(effects):
-    """Warn where units are few for the terms; the constant is none."""
-    varying = effects.terms != INTERCEPT
-    name = later_name(effects.units_name)
-    sampled = units_in_words(2, name).removeprefix("2 ")
-    documents = effects.units_name is None and effects.n_units == effects.n_documents
-    warn_of_few(
-        effects.freedom[varying],
-        effects.n_units,
-        effects.terms[varying],
-        "term",
-        f"{effects.n_documents:,} documents" if documents else effects._about(),
-        "documents" if documents else sampled,
-    )
-
-
-def _independent(design, units, when, shares, each, rng):
-    """Effects, variances, draws and degrees of freedom where units are independent."""
-    regression = ClusteredLeastSquares(design.matrix, units.index)
-    found, variances, draws = [], [], []
-    for outcomes in shares:
-        mean, influence = regression.fit(outcomes)
-        found.append(mean)
-        variances.append(np.sum(influence**2, axis=0))
-        noise = rng.standard_normal((each, regression.n_units))
-        draws.append(mean + np.tensordot(noise, influence, axes=1))
-    return found, variances, draws, regression.freedom[:, None], {}
-
-
-def _in_time(design, units, when, shares, each, rng):
-    """The same where they may be autocorrelated, each topic in its own way."""
-    shares = np.array(list(shares)).transpose(2, 1, 0)  # (topic, document, draw)
-    noise = rng.standard_normal((shares.shape[2], each, units.n_units))
-    parts, facts = [], []
-    for of in shares:
-        regression = LeastSquaresInTime(design.matrix, of.mean(axis=1), units.index, when)
-        mean, variance, influence = regression.fit(of)
-        drawn = mean.T[:, None] + np.einsum("seg,gps->sep", noise, influence)
-        parts.append((mean.T, variance.T, drawn, regression.freedom))
-        facts.append(regression.found.facts())
-    found, variances, draws, freedom = (np.stack(of, axis=-1) for of in zip(*parts, strict=True))
-    facts = {name: np.array([of[name] for of in facts]) for name in facts[0]}
-    warn_of_alternation(InTime(**facts), "units")
-    return found, variances, draws, freedom, facts
-
-
-def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, runs):
-    """Effects under draws of the topics, pooled: variances within and between them add up.
-
-    ``runs`` (n_draws,) are those of `between_draws`.
-
-    An effect that changes no share by more than rounding does, over the whole ``spread`` (n_terms,)
-    of its term, is none, with p = 1.
-    """
-    prob = facts["prob"]
-    mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
-    parts = between_draws(np.array(found), runs)
-    between = sum(part for part, _ in parts)
-    sd = np.sqrt(within + between)
-    freedom = freedom_of_sum([(within, of_units), *parts])
-    reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
-    ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
-    none = (np.abs(mean) + sd) * spread[:, None] < _ROUNDING
-    ratio, reach = np.where(none, 0.0, ratio), np.where(none, np.fmax(reach, np.abs(mean)), reach)
-    return TopicEffects(
-        terms,
-        mean,
-        sd,
-        np.sqrt(within),
-        np.sqrt(between),
-        np.stack([mean - reach, mean + reach], axis=-1),
-        2 * stdtr(freedom, -ratio),
-        freedom,
-        np.concatenate(draws),
-        labels_of(estimator),
-        unmixed=unmixed_topics(estimator.posterior_),
-        rough=rough_topics(estimator.posterior_),
-        names=given_names(estimator.posterior_, "topic"),
-        **facts,
-    )._resting_on(
-        f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
-        notes_on_rough(estimator.posterior_),
-    )
-
-
-def _posterior_shares(estimator, counts, chosen):
-    """Draws of theta, one under each of ``chosen``."""
-    return theta_draws(estimator, vocabulary_reading(estimator, counts), chosen.size)

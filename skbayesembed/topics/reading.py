@@ -13,9 +13,10 @@ from ..corpus.known import known_counts
 from ..posterior.representatives import Representatives
 from .documents import DocumentTopics, document_topics, representative_documents
 from .draws import draws_of
-from .effects import TopicEffects, topic_effects
+from .effects import TopicEffects
 from .inputs import vocabulary_reading
 from .predict import FoldIn, topic_features
+from .regressing import topic_effects
 from .word_reading import WordReadingMixin
 
 

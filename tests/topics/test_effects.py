@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.posterior.sentences import with_signs
-from skbayesembed.topics import effects
+from skbayesembed.topics import regressing
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -195,7 +195,7 @@ def test_one_topic_is_refused(data):
 def test_rounding_is_no_effect(model, data, monkeypatch):
     _, counts, x, _ = data
     noise = np.random.default_rng(0).normal(0, 1e-9, size=(59, K)) + 5e-9 * np.delete(x, 7)[:, None]
-    monkeypatch.setattr(effects, "unbiased_shares", lambda *_: [0.3 + noise] * 40)
+    monkeypatch.setattr(regressing, "unbiased_shares", lambda *_: [0.3 + noise] * 40)
     table = model.effects(counts, x)
     assert np.all(table.p_value[1] == 1) and np.all(table.p_value[0] < 1e-6)
     assert np.all(table.interval[1, :, 0] <= 0) and np.all(table.interval[1, :, 1] >= 0)
