@@ -142,7 +142,7 @@ def over_settings(
         raise ValueError(f"own must be True, False or 'fitted', got {own!r}.")
     if isinstance(own, str):
         check_is_fitted(estimator)
-    settings = _different(ParameterGrid(grid))
+    settings = _different(estimator, ParameterGrid(grid))
     if not settings or not any(settings):
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
@@ -293,14 +293,17 @@ def _expected(estimator, X, fit_params):
     return (cost.seconds + first) * cost.busy
 
 
-def _different(settings):
-    """Settings without those that came before, a list."""
+def _different(estimator, settings):
+    """Settings without those that came before, a list; without a seed no two are the same."""
     found: list = []
     for one in settings:
-        if not any(
+        params = estimator.get_params() | one
+        seeded = all(v is not None for k, v in params.items() if k.endswith("random_state"))
+        again = (
             one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
             for other in found
-        ):
+        )
+        if not (seeded and any(again)):
             found.append(one)
     return found
 

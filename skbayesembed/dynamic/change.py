@@ -18,7 +18,7 @@ from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from ..sgns.word_tables import units_columns, units_notes
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
-from .seen import words_too_few
+from .seen import of_one_unit, words_too_few
 from .vectors import places_of
 from .verdicts import (
     LEAST_KNOWN,
@@ -337,7 +337,8 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     )  # fmt: skip
     source = source_of(estimator, deviations is not None)
     uses = notes_on_uses(settings["pairs_of_use"], "of the first period, of the last; ")
-    return found._resting_on(source, [*uses, note_on_settings(settings)])._of_periods()
+    asides = [*uses, note_on_settings(settings), *of_one_unit(estimator, at)]
+    return found._resting_on(source, asides)._of_periods()
 
 
 def _surest(above, mean):

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_choice, check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import NO_DATA, NOT_MIXED
+from ..posterior.sentences import behind
 from ..sgns.questions.asking import Answer, difference, share_above
 from ..sgns.questions.phrases import phrase_of, word_index
 from ..sgns.reading import check_different, labels_of, titles_of
 from .asking import DynamicAskingMixin
 from .change import moves, prior_distance, typical_distance
-from .seen import lacking_at_ends, of_one_unit, said, text_of
+from .seen import lacking_at_ends, of_one_unit, text_of
 from .vectors import cosines_at, places_of
 from .verdicts import (
     NEED_NONE,
@@ -244,7 +245,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
 def _noting_text(estimator, found, at, *phrases):
     """An answer about two periods with what their text is not enough for."""
     lone = of_one_unit(estimator, at)
-    found.sentence += said(lone)
+    found.sentence += behind(lone)
     return found._noting(*lacking_at_ends(estimator, at, *phrases), *lone)
 
 

@@ -333,7 +333,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_itself(found, phrase.named(), reason)
         found.sentence = sentence_over_periods(found)
-        return self._with_little(found, lacks)
+        return self._with_little(found, lacks)._noting(*of_one_unit(self, sorted({*chosen, at})))
 
     def most_changed(
         self,

@@ -8,7 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from ..posterior.cells import cut_list
-from ..posterior.sources import FEW_UNITS, FEWEST_USES, name_of_sampled, one_unit_called
+from ..posterior.sources import (
+    FEW_UNITS,
+    FEWEST_USES,
+    name_of_sampled,
+    note_on_lone,
+    one_unit_called,
+)
 from ..sgns.questions.phrases import label_of
 
 # Pairs that a use is taken to make where uses are not known: as many as by default.
@@ -163,13 +169,7 @@ def of_one_unit(estimator, periods):
         return []
     unit = one_unit_called(name_of_sampled(estimator))
     where = ", ".join(found) if len(found) <= _NAMED else f"{len(found)} periods"
-    of = f"is of one {unit}" if len(found) == 1 else f"are of one {unit} each"
-    return [f"({where} {of}: whether something is of the period or of it alone cannot be told)"]
-
-
-def said(lines):
-    """Such lines behind a sentence."""
-    return "".join(f" {line.strip('()')}." for line in lines)
+    return [note_on_lone(where, len(found) == 1, unit)]
 
 
 def lacking_at_ends(estimator, periods, *phrases):

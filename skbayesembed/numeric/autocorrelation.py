@@ -263,8 +263,8 @@ class Autocorrelation:
         -------
         float or ndarray of shape (K,)
             Their correlation less its mean, in standard deviations, averaged over the correlations
-            kept: about standard normal where these are right, negative where neighbors differ. NaN
-            where there are no residuals.
+            kept: about standard normal where these are right, negative where neighbors differ, zero
+            where times are so few that it is the same for all residuals. NaN where there are none.
         """
         found, p = np.zeros(self._outcomes.shape[1]), self._columns.shape[1]
         both = np.column_stack([self._columns, self._outcomes])
@@ -272,7 +272,8 @@ class Autocorrelation:
             white = self._white(self._kept[i], backward, both)
             q = np.linalg.qr(white[:, : p - 1 + self.lines[i]])[0]
             mean, sd = self._next.moments(q)
-            found += weight * (self._next.correlation(_beside(q, white[:, p:])) - mean) / sd
+            if sd > 0:
+                found += weight * (self._next.correlation(_beside(q, white[:, p:])) - mean) / sd
         return np.where(self._rest, found.reshape(self._rest.shape), np.nan)[()]
 
     def facts(self):

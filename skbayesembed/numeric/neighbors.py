@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+# Share below which a difference is one of rounding.
+_SAME = 1e-10
+
 
 class Neighbors:
     """Correlations of each of some numbers with the next in time.
@@ -40,7 +43,8 @@ class Neighbors:
     def moments(self, basis):
         """Mean and standard deviation of `correlation` of independent rows beside a basis.
 
-        The basis (n, p) is orthonormal; ``e'Ae / e'e`` is independent of ``e'e``.
+        The basis (n, p) is orthonormal; ``e'Ae / e'e`` is independent of ``e'e``. The deviation is
+        zero where it is the same for all rows, as for two times with as many rows beside a line.
         """
         n, p = basis.shape
         along = self.products(basis)
@@ -51,4 +55,6 @@ class Neighbors:
         )
         square = own - 2.0 * np.sum(along**2) + np.sum(inner**2)
         mean = trace / (n - p)
-        return mean, np.sqrt((trace**2 + 2.0 * square) / ((n - p) * (n - p + 2)) - mean**2)
+        second = (trace**2 + 2.0 * square) / ((n - p) * (n - p + 2))
+        variance = second - mean**2
+        return mean, np.sqrt(variance) if variance > _SAME * second else 0.0

@@ -195,6 +195,18 @@ def capital(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
+def behind(lines: Sequence[str]) -> str:
+    """Lines below a table as sentences behind others.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import behind
+    >>> behind(["(of 42 presidents)"]), behind([])
+    (' of 42 presidents.', '')
+    """
+    return "".join(f" {line[1:-1]}." for line in lines)
+
+
 def joined(parts: Sequence[str], last: str = "and") -> str:
     """Words of a list, with commas and an "and" or another word before the last.
 

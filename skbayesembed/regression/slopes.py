@@ -227,7 +227,7 @@ class Regression(Table):
         """What is to be known of slopes, sentences without the last full stop."""
         # units are told of already
         rows = self._about() if np.isnan(p) else f"{self.n_documents:,} documents"
-        documents = self.units_name is None and self._sampled() == "documents"
+        documents = self._sampled() == "documents"
         sample = allows_for(self.n_units, "document" if documents else self.units_name)
         how = ["the slope is corrected for error in the features"] * (self.error == "classical")
         how += ["the model is a linear probability model"] * self.truth_value
@@ -260,7 +260,8 @@ class Regression(Table):
         return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
     def _sampled(self):
-        return "documents" if self.n_units == self.n_documents else "units"
+        alike = self.n_units == self.n_documents and self.units_name is None
+        return "documents" if alike else "units"
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"

@@ -94,7 +94,8 @@ def on_ends(estimator: Any, at: Any, senses: list[int]) -> str:
 
     Several senses together may have any words.
     """
-    found = ends(estimator, at)
+    found, names = ends(estimator, at), given_names(estimator.posterior_, "sense")
     if len(senses) > 1 or senses[0] not in found.changed:
         return ""
-    return f" Its first words differ, {found.told(senses[0])}: it may be another sense by then."
+    name = together(names, "sense", senses)
+    return f" The first words of {name} differ, {found.told(senses[0])}: it may be another by then."

@@ -413,6 +413,7 @@ class PrevalenceReadingMixin:
         if found.source == "point":
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
+        found.sentence += on_ends(self, None, senses)
         return found._noting(*note_on_ends(self, senses=alone([senses])))
 
     def _without_lent(self, found, senses, at, units):

@@ -229,9 +229,10 @@ class TopicEffects(Table):
         n = 0 if self.unmixed is None else len(self.unmixed)
         if n in (0, self.mean.shape[1]):
             return []
+        have, them = ("has", "it") if n == 1 else ("have", "them")
         return [
-            f"{n} of {self.mean.shape[1]} topics have not mixed, and what is said of others holds "
-            "beside them as these chains have them"
+            f"{n} of {self.mean.shape[1]} topics {have} not mixed, and what is said of others "
+            f"holds beside {them} as these chains have {them}"
         ]
 
     def _left_out(self):

@@ -17,10 +17,10 @@ from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.imputation import between_draws, freedom_of_sum
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.few_units import warn_of_few
-from ..posterior.in_time import InTime, warn_of_alternation
+from ..posterior.in_time import in_time_of, warn_of_alternation
 from ..posterior.naming import given_names
 from ..posterior.one_unit import warn_of_one_unit
-from ..posterior.sources import VECTORS, later_name, units_in_words
+from ..posterior.sources import VECTORS, units_called
 from .effects import TopicEffects
 from .inputs import vocabulary_reading
 from .labels import labels_of, notes_on_rough, rough_topics
@@ -84,6 +84,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     effects = _pooled(
         estimator, design.terms, spread, found, variances, draws, freedom, facts, runs
     )
+    warn_of_alternation(in_time_of(effects), effects._sampled())
     _warn_of_few(effects)
     return effects
 
@@ -91,17 +92,10 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
 def _warn_of_few(effects):
     """Warn where units are few for the terms; the constant is none."""
     varying = effects.terms != INTERCEPT
-    name = later_name(effects.units_name)
-    sampled = units_in_words(2, name).removeprefix("2 ")
-    documents = effects.units_name is None and effects.n_units == effects.n_documents
-    warn_of_few(
-        effects.freedom[varying],
-        effects.n_units,
-        effects.terms[varying],
-        "term",
-        f"{effects.n_documents:,} documents" if documents else effects._about(),
-        "documents" if documents else sampled,
-    )
+    sampled = effects._sampled()
+    sampled = sampled if sampled == "documents" else units_called(effects.units_name)
+    terms = effects.freedom[varying], effects.n_units, effects.terms[varying]
+    warn_of_few(*terms, "term", effects._about(), sampled)
 
 
 def _independent(design, units, when, shares, each, rng):
@@ -130,7 +124,6 @@ def _in_time(design, units, when, shares, each, rng):
         facts.append(regression.found.facts())
     found, variances, draws, freedom = (np.stack(of, axis=-1) for of in zip(*parts, strict=True))
     facts = {name: np.array([of[name] for of in facts]) for name in facts[0]}
-    warn_of_alternation(InTime(**facts), "units")
     return found, variances, draws, freedom, facts
 
 

@@ -822,6 +822,14 @@ def test_periods_of_one_unit_are_named():
         assert line in repr(answer)
     without = model.similarity_change("w00", "w01", 1900, 1902)
     assert "of one speaker" not in repr(without) + without.sentence
+    both = model.contrast(change, model.similarity_change("w00", "w02", 1900, 1901))
+    assert repr(both).count(line) == both.sentence.count(line) == 1
+    pairs = ("w00", "w01"), ("w00", "w02")
+    for answer in (
+        model.similarity_difference(*pairs), model.self_similarity("w00", 1901, periods=[1900]),
+        model.most_changed(2, start=1900, end=1901, min_pairs=1),
+    ):  # fmt: skip
+        assert line in repr(answer)
 
 
 def test_the_difference_of_similarities_over_time():

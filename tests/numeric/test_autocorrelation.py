@@ -148,6 +148,35 @@ def test_neither_direction_nor_order_matters():
     np.testing.assert_allclose(found(rng.permutation(n), times), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "times",
+    [np.repeat([0.0, 1.0], 10), np.repeat([0.0, 1.0], [11, 1]), np.repeat(np.arange(4.0), 5)],
+    ids=["two times", "one unit apart", "panel"],
+)
+def test_few_times_tell_of_no_alternation(times):
+    """Where what neighbors have in common is the same whatever residuals are."""
+    rng, n = np.random.default_rng(13), times.size
+    columns = [np.ones(n), rng.normal(size=n)]
+    if np.unique(times).size > 2:
+        columns += [(times == t) + 0.0 for t in (1, 2, 3)]
+    found = Autocorrelation(np.column_stack(columns), rng.normal(size=(n, 2)), np.arange(n), times)
+    assert np.isfinite(found.neighbors(0.9)[0]).all()
+    # beside a line, or terms for times, nothing is left to be told
+    assert np.all(np.abs(found.alternation()) < 2.3)
+
+
+def test_moments_of_correlations_with_ties():
+    """Of independent residuals, those at one time in any order, against many of them."""
+    rng, gaps = np.random.default_rng(14), np.array([0.0, 1, 0, 0, 2, 0, 1, 1, 0, 0])
+    q = np.linalg.qr(np.column_stack([np.ones(10), rng.normal(size=10)]))[0]
+    left = rng.normal(size=(10, 20000))
+    left -= q @ (q.T @ left)
+    by_time = Neighbors(gaps)
+    found, (mean, sd) = by_time.correlation(left), by_time.moments(q)
+    assert np.mean(found) == pytest.approx(mean, abs=4 * sd / np.sqrt(20000))
+    assert np.std(found) == pytest.approx(sd, rel=0.03)
+
+
 def test_several_outcomes():
     """Each has correlations of its own, as if it were alone."""
     rng, n = np.random.default_rng(9), 20

@@ -15,8 +15,9 @@ from ...common.checks import (
 from ...inference.threads import OneBlasThread
 from ...posterior.deciding import MIXING, MOST_ERRORS, errors_and_mixing
 from ...posterior.results import About, Result
-from ...posterior.sentences import joined
+from ...posterior.sentences import behind, joined
 from ...posterior.sources import (
+    lone_of,
     name_of_sampled,
     name_of_units,
     note_on_thinned,
@@ -331,7 +332,10 @@ def contrast(estimator, a, b, low, high, prob):
         # they would be those of other periods
         found.n_units = np.where(few, np.nan, found.n_units)[()]
     signed = any(isinstance(one, Differences | Effects) for one in (first, second))
-    return sum_up(found, *asked.values(), few, ends, signed)
+    found = sum_up(found, *asked.values(), few, ends, signed)
+    lone = lone_of([*a._about.asides, *b._about.asides])
+    found.sentence += behind(lone)
+    return found._noting(*lone)
 
 
 def _of_both_shapes(first, second, shape):
