@@ -62,7 +62,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        found = nearer(self, word, others, prob, *self._at(period))
+        found = nearer(self, word, others, prob, *self._at(period), self._label(period))
         return in_period(found, self._label(period))
 
     def project(
@@ -94,7 +94,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        found = project(self, axis, words, prob, *self._at(period))
+        found = project(self, axis, words, prob, *self._at(period), self._label(period))
         return in_period(found, self._label(period))
 
     def analogy(

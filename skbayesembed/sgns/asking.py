@@ -68,9 +68,10 @@ class AskingMixin:
 
         Parameters
         ----------
-        a, b : Answer
-            Answers of methods of this fit: similarities, probabilities, projections, effect sizes
-            or other contrasts. Equally many in both, or a single one in either.
+        a, b : Answer, Nearer or Projections
+            Answers of methods of this fit: similarities, probabilities, effect sizes or other
+            contrasts, and what `nearer` and `project` return. Equally many in both, or a single one
+            in either. Rows with the same labels in another order are put in that of ``a``.
         low, high : float, optional
             Ends of a range of differences, such as one of equivalence.
         prob : float, default=0.9

@@ -30,6 +30,9 @@ from .word_tables import (
     without_data,
 )
 
+# Titles of answers, and whether long lists are cut in them.
+_NAMED = ("title", True), ("whole", False)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Nearer(Table):
@@ -280,7 +283,7 @@ def several(words, name):
     return words
 
 
-def _cosines_with(estimator, phrase, others, prob, shift):
+def _cosines_with(estimator, phrase, others, prob, shift, what):
     """Cosines of a phrase with others, largest posterior mean first.
 
     Returns
@@ -309,22 +312,29 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: getattr(found._about, name)
         for name in ("lent", "of_units", "units_name", "units_called")
     }
-    about = About("cosines", {"word": labels}, prob, found.source, **of)
+    titles = {name: what.format(phrase.named(cut=cut)) for name, cut in _NAMED}
+    about = About(axes={"word": labels}, prob=prob, source=found.source, **titles, **of)
     found = Answer(entries, question(order), estimator.posterior_, about)
     return order, labels, found, lambda rows: question(order[rows])
 
 
-def nearer(estimator, word, others, prob, shift=0, too_few=None):
+def _when(period):
+    """Braces of a label are doubled, as it becomes part of a format."""
+    return "" if period is None else f" in {period}".replace("{", "{{").replace("}", "}}")
+
+
+def nearer(estimator, word, others, prob, shift=0, too_few=None, period=None):
     """`Nearer` of a word, or of whatever stands for one.
 
-    ``too_few(phrases)``, where it is about a period, says whether one of them has too little text
-    there.
+    ``too_few(phrases)``, where it is about a ``period``, says whether one of them has too little
+    text there.
     """
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
     _check_different(phrase, others)
-    order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
+    what = f"cosine with {{}}{_when(period)}"
+    order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift, what)
     few = None
     if too_few is not None:
         few = np.array([too_few([phrase, others[i]]) for i in order], bool)
@@ -368,14 +378,15 @@ def _check_different(word, others):
         seen.add(same)
 
 
-def project(estimator, axis, words, prob, shift=0, too_few=None):
-    """`Projections` of words on an axis; ``too_few`` as of `nearer`."""
+def project(estimator, axis, words, prob, shift=0, too_few=None, period=None):
+    """`Projections` of words on an axis; ``too_few`` and ``period`` as of `nearer`."""
     check_prob(prob)
     if not isinstance(axis, Axis):
         raise ValueError(f"axis must be what the method axis returns, got {axis!r}.")
     direction = phrase_of(estimator, axis, "axis")
     others = [phrase_of(estimator, what, "words") for what in several(words, "words")]
-    order, labels, found, _ = _cosines_with(estimator, direction, others, prob, shift)
+    what = f"projection on {{}}{_when(period)}"
+    order, labels, found, _ = _cosines_with(estimator, direction, others, prob, shift, what)
     few = None
     if too_few is not None:
         few = np.array([too_few([direction, others[i]]) for i in order], bool)

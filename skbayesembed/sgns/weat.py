@@ -248,7 +248,9 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
     words = [estimator.words_[index] for index in (x, y, a.index, b.index)]
     asked = {name: label_of(of) for name, of in zip("XYAB", words, strict=True)}
     asked |= {} if period is None else {"period": period}
-    found = ask(estimator, question, prob, (), title=title, asked=asked, **more)
+    x, y, a, b = (joined(_some(of)) for of in words)
+    whole = f"{_of_lists(x, y, a, b)}{when}"
+    found = ask(estimator, question, prob, (), title=title, whole=whole, asked=asked, **more)
     found.prob_positive = np.nan if found.get("few_pairs") else share_above(found, 0.0, prob)
     found.sentence = _sentence(found, words, when)
     return found
@@ -259,10 +261,7 @@ def _sentence(found, lists, in_period):
     x, y, a, b = (joined(_some(words)) for words in lists)
     point = found.source == "point"
     proba = "" if point else f", with {chance(found.prob_positive, 'positive')}"
-    effect = (
-        f"he effect size (WEAT) of {x} against {y}, in their association with {a} rather than {b},"
-        f"{in_period}"
-    )
+    effect = f"he {_of_lists(x, y, a, b)},{in_period}"
     if found.get("few_pairs"):
         return (
             f"There are too few data to say what t{effect} is: there are {TOO_LITTLE} of the words "
@@ -275,6 +274,10 @@ def _sentence(found, lists, in_period):
     if found.mean < 0:
         text += ", of an effect above zero: for one below, swap the first two lists"
     return ended(text, found.source, found.get("n_units", np.inf), found)
+
+
+def _of_lists(x, y, a, b):
+    return f"effect size (WEAT) of {x} against {y}, in their association with {a} rather than {b}"
 
 
 def _some(words):

@@ -405,7 +405,8 @@ def test_contrast(fitted):
     a, b = fitted.similarity("w00", "w01"), fitted.similarity("w00", LIST)
     found = fitted.contrast(a, b, low=-0.2, high=0.2)
     assert found.mean == pytest.approx(a.mean - b.mean)
-    assert found.prob_inside == np.mean((found.draws > -0.2) & (found.draws < 0.2))
+    inside = np.mean((found.draws > -0.2) & (found.draws < 0.2))
+    assert found.prob_inside == pytest.approx(inside)
     assert found.prob_positive == np.mean(found.draws > 0)
     assert "prob_inside" not in fitted.contrast(a, b)
     assert fitted.contrast(a, b, low=0).prob_inside == found.prob_positive
@@ -640,3 +641,35 @@ def test_an_axis_has_words_at_its_ends():
     axis = model.fit(texts).axis("cat", "dog")
     with pytest.raises(ValueError, match="high must be a word or a list of words, got the axis"):
         model.axis(axis, "mat")
+
+
+def test_tables_are_held_against_each_other_word_by_word(mode):
+    """Whatever the order of their rows; and titles say what of."""
+    model = mode
+    axes = model.axis("w00", "w05"), model.axis("w01", "w06")
+    words = ["w02", "w03", "w07"]
+    for prob in (0.9, 0.5):
+        first, second = (model.project(words, axis, prob=prob) for axis in axes)
+        found = model.contrast(first, second)
+        assert list(found.axes["word"]) == list(first.words)
+        each = [
+            model.contrast(*(model.similarity(str(word), axis) for axis in axes)).mean
+            for word in first.words
+        ]
+        np.testing.assert_allclose(found.mean, each, atol=1e-6)
+        assert (
+            found.title == f"projection on {axes[0].label!r}, less projection on {axes[1].label!r}"
+        )
+    back = model.contrast(second, first)
+    order = [list(back.axes["word"]).index(word) for word in found.axes["word"]]
+    np.testing.assert_allclose(back.mean[order], -found.mean)
+    twice = model.contrast(found, model.contrast(second, first))
+    np.testing.assert_allclose(twice.mean, 2 * found.mean, atol=1e-6)
+    near = model.contrast(*(model.nearer(word, ["w02", "w03"]) for word in ("w00", "w05")))
+    assert "between the cosine with 'w00' and the cosine with 'w05'" in near.sentence
+    effects = [model.weat(["w00", "w01"], ["w05", "w06"], [a], ["w07"]) for a in ("w02", "w03")]
+    said = model.contrast(*effects)
+    assert "association with 'w02' rather than 'w07'" in said.sentence
+    # probabilities are held to the interval
+    low, high = said.interval + [-1e-6, 1e-6]
+    assert model.contrast(*effects, low=low, high=high).prob_inside >= 0.9 - 1e-9

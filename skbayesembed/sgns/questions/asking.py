@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -299,7 +300,12 @@ def _fill(found, where, value):
 def contrast(estimator, a, b, low, high, prob):
     """The difference of two answers, from joint draws."""
     check_prob(prob)
+    # of tables in which answers are rows
+    a, b = (getattr(x, "answer", x) for x in (a, b))
     first, second = (_asked(estimator, x, name) for x, name in ((a, "a"), (b, "b")))
+    order = _other_order(a.axes, b.axes)
+    if order is not None:
+        second, b = second.taken(order), _ordered(b, order)
     shapes = np.shape(a.mean), np.shape(b.mean)
     if shapes[0] != shapes[1] and min(np.prod(s) for s in shapes) > 1:
         raise ValueError(
@@ -321,7 +327,8 @@ def contrast(estimator, a, b, low, high, prob):
     found = difference(estimator, first, second, prob, shape, **titles, axes=axes, asked=asked)
     if ends is not None:
         low, high = ends
-        found.prob_inside = _share((found.draws > low) & (found.draws < high))
+        above, beyond = (share_above(found, end, prob) for end in ends)
+        found.prob_inside = np.maximum(above - beyond, 0.0)[()]
     blank(found, _of_both_shapes(np.isnan(a.mean), np.isnan(b.mean), shape))
     few = few_pairs(a), few_pairs(b)
     few = _of_both_shapes(*few, shape) if np.any(few[0]) or np.any(few[1]) else False
@@ -336,6 +343,37 @@ def contrast(estimator, a, b, low, high, prob):
     lone = lone_of([*a._about.asides, *b._about.asides])
     found.sentence += behind(lone)
     return found._noting(*lone)
+
+
+def _other_order(first, second):
+    """Order of the rows of an answer that gives them the labels of another, in its order, or None.
+
+    None where they have it, or other labels.
+    """
+    if list(first) != list(second) or len(first) != 1:
+        return None
+    wanted, given = (
+        [str(x) for labels in axes.values() for x in labels] for axes in (first, second)
+    )
+    places = {label: i for i, label in enumerate(given)}
+    if wanted == given or sorted(wanted) != sorted(places):
+        return None
+    return np.array([places[label] for label in wanted])
+
+
+def _ordered(answer, order):
+    """An answer with its rows in another order."""
+    entries = {
+        name: value[:, order]
+        if name == "draws"
+        else np.asarray(value)[order]
+        if np.shape(value)[:1] == (order.size,)
+        else value
+        for name, value in answer.items()
+    }
+    ((name, labels),) = answer.axes.items()
+    about = replace(answer._about, axes={name: np.asarray(labels)[order]})
+    return Result(entries, about)
 
 
 def _of_both_shapes(first, second, shape):

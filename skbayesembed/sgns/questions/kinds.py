@@ -59,6 +59,12 @@ class Question:
         found.index = np.broadcast_to(self.index, (n, self.index.shape[1]))
         return found
 
+    def taken(self, order):
+        """The question with its answers in another order."""
+        found = copy.copy(self)
+        found.index = self.index[order]
+        return found
+
     def of(self, picked, part):
         """Answers (..., n) of operands (..., n, r, K); ``part`` is a slice, of which answers."""
         raise NotImplementedError
@@ -365,6 +371,12 @@ class Differences(Question):
         self.invariant = first.invariant and second.invariant
         (low, high), (least, most) = first.ends, second.ends
         self.ends = low - most, high - least
+
+    def taken(self, order):
+        """The question with its answers in another order."""
+        return Differences(
+            *(q if len(q) == 1 else q.taken(order) for q in (self.first, self.second))
+        )
 
     def scale(self, mean):
         """The plain one, held between the ends of what a difference can be."""
