@@ -22,7 +22,7 @@ from .common.compiling import waiting_time
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.kinds import materialise
-from .posterior.deciding import NO_DATA
+from .posterior.deciding import NO_DATA, told_of_skew
 from .posterior.over_settings import INTERRUPTED, OverSettings, number_of
 from .posterior.sentences import joined
 from .posterior.settings_rows import in_a_row, name_of_probability, rows_of, without_width
@@ -395,6 +395,7 @@ def _ask(estimator, X, question, fit_params, turn, named=None):
     if all(np.isnan(row[1]) for row in rows):
         texts.append(_NO_NUMBER)
     texts += filter(None, [getattr(answer, "note", "")])
+    texts += told_of_skew(getattr(getattr(answer, "_about", None), "asides", ()))
     note = " ".join(dict.fromkeys([*before, *texts]))
     title, prob, whole = (getattr(answer, name, None) for name in ("title", "prob", "_whole"))
     rows = [without_width(row) if source == "point" else row
@@ -419,7 +420,7 @@ def _resting_on(answer, fitted, rows):
     if each is not None:
         return tuple(each), units
     source = getattr(answer, "source", None)
-    known = any(np.isfinite(row[2]).all() for row in rows)
+    known = getattr(answer, "interval", None) is not None
     if source is None and known and hasattr(fitted, "posterior_"):
         by_units = is_by_units(fitted)
         sampling = getattr(fitted, "_sampling", None) if by_units else None

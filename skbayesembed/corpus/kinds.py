@@ -206,7 +206,8 @@ def sequence_kind(documents: list, name: str = "X", first: int = 0) -> str:
     if kind == "counts" and len(lengths) > 1:
         raise ValueError(
             f"X is a list of lists of numbers of different lengths ({min(lengths)} to "
-            f"{max(lengths)}): a count matrix has one column per word."
+            f"{max(lengths)}): a count matrix has one column per word. If they are ids of items, "
+            "pass them as str: [[str(item) for item in basket] for basket in baskets]."
         )
     return kind
 

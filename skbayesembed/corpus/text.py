@@ -416,7 +416,10 @@ def _check_tokens(numbering):
 
 def _empty_vocabulary(corpus, min_count):
     if corpus.words.size == 0:
-        return "the vocabulary is empty: the documents have no tokens."
+        return (
+            "the vocabulary is empty: the documents have no tokens. If they are texts, the default "
+            "token_pattern leaves out words of one letter, and stop_words theirs."
+        )
     most = corpus.frequency[0]
     return (
         f"the vocabulary is empty: no word occurs min_count={min_count} times; the most frequent, "

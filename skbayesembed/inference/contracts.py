@@ -315,6 +315,7 @@ ATTRS = {
     "saturated": "share of draws whose trajectory was cut at the largest tree depth",
     # of searches
     "lp": "log posterior density at the mode, up to a constant",
+    "zero": "whether the mode is zero; else it is not there",
     "max_gradient": "largest entry of the scaled gradient where the search ended",
     "elbo": "last bound on the log evidence",
     "clustered_words": "rare words that met by clusters on the way; where the search has converged "

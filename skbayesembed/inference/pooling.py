@@ -108,7 +108,8 @@ def run_each(
     trial = current_trial()
     # in a trial there may be fewer draws than runs
     draws = max(1, settings.draws // n_runs)
-    settings = replace(settings, draws=draws, stride=min(settings.stride, draws))
+    stride = min(settings.stride, draws)
+    settings = replace(settings, draws=draws, stride=stride, n_runs=n_runs)
     if trial is not None:
         with trial.repeated(n_runs):
             return solve(0, settings, seeds[0])

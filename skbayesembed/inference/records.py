@@ -33,6 +33,8 @@ class Settings:
         appended.
     covariance : bool
         Whether running moments keep covariances, or variances only.
+    n_runs : int
+        Of how many runs with as many draws this is one.
     """
 
     draws: int
@@ -42,6 +44,7 @@ class Settings:
     moments: bool = False
     rows: dict[str, Any] | None = None
     covariance: bool = True
+    n_runs: int = 1
 
     @property
     def recorded(self) -> int:
@@ -219,14 +222,16 @@ class ChainRecord:
 
 def _check_appended(settings, state):
     """Raise a `Refused` unless draws can be appended to those of a checkpoint."""
-    if state["n_draws"] > settings.draws:
+    # with draws of vectors, chains are those of one of them
+    draws, known = (settings.n_runs * n for n in (settings.draws, state["n_draws"]))
+    if known > draws:
         raise Refused(
-            f"draws={settings.draws} is less than the {state['n_draws']} draws that the checkpoint "
-            "has of a chain: ask for as many, or more."
+            f"draws={draws} is less than the {known} draws that the checkpoint has of a chain: ask "
+            "for as many, or more."
         )
     if state["stride"] != settings.stride:
         raise Refused(
-            f"draws={settings.draws} are too many to be recorded as those of the checkpoint were "
+            f"draws={draws} are too many to be recorded as those of the checkpoint were "
             f"(every {state['stride']}, not every {settings.stride}): begin anew, with "
             "keep_draws='all'."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -221,6 +221,19 @@ def note_on_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zer
     if hangs.any():
         notes.append(f"({_in_rows(hangs)}{_HANGS.format(what)}; take more draws)")
     return notes
+
+
+def told_of_skew(asides: Iterable[str]) -> list[str]:
+    """What lines below an answer say of a skewed posterior, sentences.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.deciding import told_of_skew
+    >>> told_of_skew(["(of 42 presidents)", "(skewed posterior: and so on)"])
+    ['Skewed posterior: and so on.']
+    """
+    lines = (line[1:-1] for line in asides if "skewed posterior: " in line)
+    return [f"{line[0].upper()}{line[1:]}." for line in lines]
 
 
 def _in_rows(of):

@@ -125,16 +125,15 @@ def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
     Returns
     -------
     Bunch
-        ``mean`` and ``sd`` (...), ``interval`` (..., 2), ``draws`` as given. The standard deviation
-        of a single draw is 0.
+        ``mean`` and ``sd`` (...), ``interval`` (..., 2), ``draws`` as given. Of a single draw, a
+        point estimate, standard deviation and interval are NaN: it is not certain.
     """
-    return Bunch(
-        mean=draws.mean(axis=0),
-        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
-        interval=hdi_interval(draws, prob=prob),
-        draws=draws,
-        **more,
-    )
+    shape = draws.shape[1:]
+    if len(draws) > 1:
+        sd, interval = draws.std(axis=0, ddof=1), hdi_interval(draws, prob=prob)
+    else:
+        sd, interval = np.full(shape, np.nan)[()], np.full((*shape, 2), np.nan)
+    return Bunch(mean=draws.mean(axis=0), sd=sd, interval=interval, draws=draws, **more)
 
 
 def interval_errors(

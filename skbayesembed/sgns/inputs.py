@@ -403,12 +403,12 @@ def check_vocabulary(estimator, n_words):
             "more. Lower min_count, or check the analyzer."
         )
     if estimator.n_components > n_words:
-        cause = f"lower min_count={estimator.min_count}"
+        cause = f", or lower min_count={estimator.min_count}" if estimator.min_count > 1 else ""
         if estimator.max_features is not None and estimator.max_features <= n_words:
-            cause = f"raise max_features={estimator.max_features}"
+            cause = f", or raise max_features={estimator.max_features}"
         raise ValueError(
             f"n_components={estimator.n_components} is larger than the vocabulary of {n_words} "
-            f"word(s): choose at most {n_words}, or {cause}."
+            f"word(s): choose at most {n_words}{cause}."
         )
 
 

@@ -19,7 +19,8 @@ def solve(estimator, problem, settings, seed):
         Where the search ended early, or the mode is exactly zero.
     """
     mode = fit_mode(estimator, problem)
-    if numerical_rank(mode.arrays["alpha"]) == 0:
+    zero = numerical_rank(mode.arrays["alpha"]) == 0
+    if zero:
         warn_user(
             "The MAP estimate is zero: the spectral norm of n+ - n/2 is at most "
             f"prior_precision={estimator.prior_precision}, so the prior outweighs the data. "
@@ -27,4 +28,5 @@ def solve(estimator, problem, settings, seed):
             ConvergenceWarning,
         )
     draws = {name: value[None, None].copy() for name, value in mode.arrays.items()}
-    return Result(draws, facts=mode.facts, learned={"anchors_": None})
+    facts = mode.facts | ({"zero": True} if zero else {})
+    return Result(draws, facts=facts, learned={"anchors_": None})

@@ -96,7 +96,7 @@ def _of_another_sample(table):
     """How the words expected among the nearest differ from those that others would find."""
     n, name = sampled_units(table)
     units = "as many units" if n is None or name is None else units_in_words(n, name)
-    return f"another sample of {units} would have fewer of these words in common"
+    return f"another sample of {units} may have other words"
 
 
 def picked_notes(table, few):
@@ -203,8 +203,8 @@ class Neighbours(Table):
     sentence : str or None
         How many of these words are expected to be truly among the ``n`` nearest (the sum of
         ``prob_top``), or to be so under the posterior, as `source` says; and which has the highest
-        ``prob_top``, of those whose interval does not contain zero. The list of another sample has
-        fewer of these words in common, because it has noise of its own.
+        ``prob_top``, of those whose interval does not contain zero. The list of another sample may
+        have other words, because it has noise of its own.
 
     Examples
     --------

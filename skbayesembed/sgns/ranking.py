@@ -13,7 +13,7 @@ from ..posterior.sources import note_on_thinned, source_of
 from ..posterior.summary import summarise
 from .documents import answers
 from .neighbours import Analogies, Neighbours
-from .questions.asking import check_seen, units_asked_of, without_pairs
+from .questions.asking import check_not_zero, check_seen, units_asked_of, without_pairs
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of
@@ -83,6 +83,7 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         Words, mean, sd, interval, probability of being among the ``top`` nearest, ``prob``, number
         of draws, and effective units or None; of draws also the errors of intervals.
     """
+    check_not_zero(estimator)
     deviations = estimator._deviations()
     n, top = min(n, others.size), min(top, others.size)
     # where all words have too little text there is nothing to ask
@@ -131,8 +132,13 @@ def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
     found = summarise(cosines, prob)
     words = estimator.words_[chosen]
     of = found.mean, found.sd, found.interval
-    errors = None if len(draws) == 1 else errors_of(estimator.posterior_, cosines, prob)
-    return words, *of, rank[order] / len(draws), prob, len(draws), None, errors
+    share, errors = rank[order] / len(draws), None
+    if len(draws) == 1:
+        # a point estimate has no probabilities
+        share[:] = np.nan
+    else:
+        errors = errors_of(estimator.posterior_, cosines, prob)
+    return words, *of, share, prob, len(draws), None, errors
 
 
 def _pass(draws, phrase, others, top):

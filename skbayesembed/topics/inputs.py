@@ -117,10 +117,11 @@ def training_data(estimator, X, vocabulary=None, *, stream=False):
     if vocabulary is not None:  # others may come in later batches
         n_types = training.words.size
     if estimator.n_components > n_types:
+        cause = f", or lower min_count={estimator.min_count}" if estimator.min_count > 1 else ""
         raise ValueError(
             f"n_components={estimator.n_components} is larger than the number of different words "
             f"{'kept of X' if vocabulary is None else 'given'}, {n_types}: choose at most "
-            f"{n_types}, or lower min_count={estimator.min_count}."
+            f"{n_types}{cause}."
         )
     check_dimensions(estimator, training.vectors.shape[1])
     return training

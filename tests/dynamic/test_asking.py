@@ -142,7 +142,8 @@ def test_a_contrast_names_the_periods_of_both(fitted):
     found = fitted.contrast(late, early)
     both = f"{last} against {first}"
     assert found.axes == {"period": [both]} and "times" not in found
-    assert both in repr(found) and f"in {both}" in found.sentence
+    assert both in repr(found) and both not in found.sentence
+    assert f"in {last} and that of 'w00' and 'w01' in {first} is " in found.sentence
     change = fitted.similarity_change("w00", "w01")
     np.testing.assert_allclose(found.mean, [change.mean])
     every = fitted.contrast(fitted.similarity("w00", "w01"), early)

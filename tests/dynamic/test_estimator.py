@@ -133,7 +133,8 @@ def test_the_frame_is_one_for_all_periods(fitted, data):
 def test_everything_downstream_works(fitted, name, data):
     assert fitted.score(data.pairs, times=data.times) > np.log(0.5)
     similarity = fitted.similarity(0, 1)
-    assert np.all(similarity.interval[:, 0] <= similarity.interval[:, 1])
+    low, high = similarity.interval.T
+    assert np.isnan(low).all() if name == "map" else np.all(low <= high)
     assert len(fitted.most_similar(0, 4, period=3)) == 4
     assert len(fitted.most_changed(5)) == 5
     documents = [["x0", "x1", "x1"]]

@@ -454,7 +454,7 @@ def test_point_estimate(snippets):
     table = model.sense_words(2)
     assert "(a point estimate" in repr(table)
     np.testing.assert_allclose(table.interval, table.mean[..., None] * [1, 1])
-    assert model.word_trajectory("x0").sd.tolist() == [[0.0], [0.0]]
+    assert np.isnan(model.word_trajectory("x0").sd).all()
 
 
 def test_unknown_names(fitted):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import norm, spearmanr
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, Posterior
@@ -387,9 +388,10 @@ def test_analogy(by_model, fitted):
     mean = np.mean(cosines, axis=0)
     at = [by_model.vocabulary_[w] for w in table.words]
     np.testing.assert_allclose(table.mean, mean[at])
-    np.testing.assert_allclose(
-        table.prob_answer, [np.mean(np.array(best) == w) for w in table.words]
-    )
+    chosen = [np.mean(np.array(best) == w) for w in table.words]
+    # a point estimate has no probabilities
+    chosen = chosen if table.n_draws > 1 else [np.nan] * len(chosen)
+    np.testing.assert_allclose(table.prob_answer, chosen)
     assert not {a, b, c} & set(table.words)
     whole = fitted.analogy(a, b, c, V)
     assert len(whole) == V - 3 and whole.prob_answer.sum() == pytest.approx(1.0)
@@ -673,3 +675,24 @@ def test_tables_are_held_against_each_other_word_by_word(mode):
     # probabilities are held to the interval
     low, high = said.interval + [-1e-6, 1e-6]
     assert model.contrast(*effects, low=low, high=high).prob_inside >= 0.9 - 1e-9
+
+
+def test_a_mode_that_is_zero_has_no_directions():
+    with pytest.warns(ConvergenceWarning, match="The MAP estimate is zero"):
+        model = BayesianSGNS(2, solver="map", prior_precision=1e6, min_count=1).fit(TEXTS)
+    for uncertainty in ("model", "documents"):
+        model.set_params(uncertainty=uncertainty)
+        for ask in (
+            lambda: model.similarity("w00", "w01"),
+            lambda: model.most_similar("w00"),
+            lambda: model.nearer("w00", ["w01", "w02"]),
+        ):
+            with pytest.raises(ValueError, match="words have no directions"):
+                ask()
+
+
+def test_one_document_says_why_there_are_no_intervals():
+    model = BayesianSGNS(2, solver="map", prior_precision=1.0, min_count=1, random_state=0)
+    assert "(no intervals by units: one unit only)" in repr(
+        model.fit([" ".join(TEXTS)]).similarity("w00", "w01")
+    )

@@ -51,7 +51,11 @@ def check_summary(found, draws, prob):
     draws = np.asarray(draws)
     np.testing.assert_allclose(found.draws, draws, atol=1e-12)
     np.testing.assert_allclose(found.mean, draws.mean(axis=0), atol=1e-12)
-    sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:])
+    if len(draws) == 1:
+        # a point estimate is not certain
+        assert np.isnan(found.sd).all() and np.isnan(found.interval).all()
+        return
+    sd = draws.std(axis=0, ddof=1)
     np.testing.assert_allclose(found.sd, sd, atol=1e-12)
     columns = draws.reshape(len(draws), -1).T
     interval = np.array([shortest_interval(c, prob) for c in columns])
@@ -104,6 +108,9 @@ def test_most_similar(model, word, n):
     assert len(table) == kept
     assert list(table.words) == [model.words_[w] for w in order]
     np.testing.assert_allclose(table.mean, [np.mean(cosines[w]) for w in order], atol=1e-12)
+    if len(draws) == 1:
+        assert np.isnan(table.prob_top).all() and np.isnan(table.interval).all()
+        return
     np.testing.assert_allclose(table.prob_top, [top[w] / len(draws) for w in order], atol=1e-12)
     np.testing.assert_allclose(
         table.interval, [shortest_interval(cosines[w], 0.9) for w in order], atol=1e-12

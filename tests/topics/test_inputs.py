@@ -325,7 +325,7 @@ def test_bad_counts():
         make(embedding=VECTORS).fit(np.zeros((3, 6)))
     with pytest.raises(
         ValueError,
-        match="n_components=7 is larger than the number of different .*or lower min_count=1",
+        match="n_components=7 is larger than the number of different .*choose at most 6",
     ):
         make(embedding=VECTORS).set_params(n_components=7).fit(counts_of())
 

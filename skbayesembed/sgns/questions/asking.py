@@ -29,7 +29,7 @@ from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences, Effects
 from .operands import values
-from .verdicts import few_pairs, sum_up
+from .verdicts import AGAINST, few_pairs, sum_up
 
 # Length of vectors that are zero but for rounding, relative to others.
 _ZERO = 1e-6
@@ -172,6 +172,8 @@ def ask(
     deviations = estimator._deviations()
     # documents, which are neither, have other words
     named = question.operands.unit | question.invariant
+    if np.any(question.operands.unit):
+        check_not_zero(estimator)
     check_seen(estimator, question.operands.weights[named].indices)
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
@@ -189,6 +191,9 @@ def ask(
     if called is not None:
         of |= {"units_name": name_of_units(estimator), "units_called": called}
     asides = note_on_units(estimator, of.get("of_units"))
+    why = estimator.posterior_.attrs.get("without_units")
+    if why is not None and source == "point" and estimator.uncertainty == "documents":
+        asides.append(f"(no intervals by units: {why})")
     if deviations is not None:
         asides += note_on_thinned(estimator.posterior_)
         if deviations.vectors.shape[-1] == 1 and not question.invariant:
@@ -211,6 +216,15 @@ def without_pairs(estimator):
         length = np.linalg.norm(deviations.vectors, axis=-1).max(axis=0)
         found &= length <= _ZERO * np.median(length)
     return found if found.any() else None
+
+
+def check_not_zero(estimator):
+    """Raise a ValueError where directions are asked for of a mode without any."""
+    if estimator.posterior_.attrs.get("zero"):
+        raise ValueError(
+            "The MAP estimate is zero, so that words have no directions, and cosines would be "
+            "those of rounding: lower prior_precision, pass more text, or use solver='gibbs'."
+        )
 
 
 def check_seen(estimator, places):
@@ -392,14 +406,19 @@ def _both_labels(axes, first, second):
 def _joined(labels, first, second):
     if len(first) != len(second):
         return labels
-    return [a if a == b else f"{a} against {b}" for a, b in zip(first, second, strict=True)]
+    return [a if a == b else f"{a}{AGAINST}{b}" for a, b in zip(first, second, strict=True)]
 
 
 def _own_labels(mine, others):
     """What ends the name of a single answer that is held against several: where it is itself."""
     if list(mine) != list(others):
         return ""
-    single = (name for name in mine if len(mine[name]) == 1 < len(others[name]))
+    single = (
+        name
+        for name in mine
+        if len(mine[name]) == 1
+        and (len(others[name]) > 1 or str(mine[name][0]) != str(others[name][0]))
+    )
     return "".join(f" {'in' if name == 'period' else 'for'} {mine[name][0]}" for name in single)
 
 
@@ -438,7 +457,9 @@ def share_above(found: Any, value: float, prob: float) -> Any:
     0.95
     """
     share = _share(found.draws > value)
-    if "n_units" not in found or len(found.draws) == 1:
+    if len(found.draws) == 1:
+        return np.full(np.shape(share), np.nan)[()]
+    if "n_units" not in found:
         return share
     tail = 0.5 - 0.5 * prob
     above, below = found.interval[..., 0] > value, found.interval[..., 1] < value
@@ -479,6 +500,6 @@ def _asked(estimator, answer, name):
     if posterior() is not estimator.posterior_:
         raise ValueError(
             f"{name} must be an answer of this fit, got one of another: answers of two fits have "
-            "no joint draws. Ask again after fit."
+            "no joint draws. Ask this one again: after fit, or of the model that was loaded."
         )
     return question

@@ -34,6 +34,9 @@ _OF_PRIOR = (
     f"uses, or {FEW_UNITS} units with it"
 )
 
+# Between the labels of two answers in those of their difference.
+AGAINST = " against "
+
 
 def few_pairs(answer):
     """Whether answers are of words with next to no text, as the answer itself says.
@@ -96,6 +99,8 @@ def _sentence_of_several(found, first, second):
     names = [str(name) for name in found.axes]
     where = "in" if names in (["period"], ["periods"]) else "for"
     labels = [" and ".join(map(str, row)) for row in itertools.product(*found.axes.values())]
+    # a single row that has a label of either side: their names have it
+    apart = len(labels) == 1 and AGAINST in labels[0]
     mean, interval = np.ravel(found.mean), np.reshape(found.interval, (-1, 2))
     verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
     values, rows, sides = [], {}, {}
@@ -104,7 +109,7 @@ def _sentence_of_several(found, first, second):
     ):
         if verdict not in (NO_DATA, SAME):
             value = estimate({"mean": one, "interval": ends}, found.source, found.prob, "+")
-            values.append(f"{value} {where} {label}")
+            values.append(value if apart else f"{value} {where} {label}")
         if verdict:
             rows.setdefault(verdict, []).append(label)
         if verdict.endswith(("larger", "smaller")):
@@ -112,7 +117,7 @@ def _sentence_of_several(found, first, second):
             sides.setdefault(verdict, []).append(sided)
     said = {v: _SAID.get(v, f"the first is {v}") for v in rows}
     parts = [
-        f"{said[v]} {_in_words(of, labels, where)}{_chances(sides.get(v))}"
+        f"{said[v]}{'' if apart else _in_words(of, labels, where)}{_chances(sides.get(v))}"
         for v, of in rows.items()
     ]
     text = f"The difference between {first} and {_that_of(first, second)}"
@@ -134,8 +139,8 @@ def _chances(sided):
 def _in_words(some, labels, where):
     """Where a verdict holds: all of several, or each by its label."""
     if len(some) == len(labels) > 1:
-        return f"{where} {'both' if len(labels) == 2 else 'all'} of them"
-    return f"{where} {joined(some)}"
+        return f" {where} {'both' if len(labels) == 2 else 'all'} of them"
+    return f" {where} {joined(some)}"
 
 
 def _are_same(found):
