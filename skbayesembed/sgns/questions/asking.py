@@ -169,11 +169,11 @@ def ask(
     ValueError
         By units, for a word without pairs.
     """
+    if np.any(question.operands.unit):
+        check_not_zero(estimator)
     deviations = estimator._deviations()
     # documents, which are neither, have other words
     named = question.operands.unit | question.invariant
-    if np.any(question.operands.unit):
-        check_not_zero(estimator)
     check_seen(estimator, question.operands.weights[named].indices)
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
