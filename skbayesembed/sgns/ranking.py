@@ -68,6 +68,7 @@ def _others(estimator, phrase, few):
 
     The prior alone would rank words with too little text.
     """
+    check_not_zero(estimator)
     others = np.delete(np.arange(estimator.words_.size), phrase.index)
     few = without_pairs(estimator) if few is None else few
     known = others if few is None else others[~few[others]]
@@ -83,7 +84,6 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         Words, mean, sd, interval, probability of being among the ``top`` nearest, ``prob``, number
         of draws, and effective units or None; of draws also the errors of intervals.
     """
-    check_not_zero(estimator)
     deviations = estimator._deviations()
     n, top = min(n, others.size), min(top, others.size)
     # where all words have too little text there is nothing to ask
