@@ -550,12 +550,12 @@ def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
     """Warn of periods of equal length that hold none of the times they were made of.
 
     One time with a digit too many leaves most of them empty. Of calendar years, warn where ten or
-    more, and a quarter of all, are empty.
+    more, and a quarter of all, are empty; of integers, where half of all are, one after the other.
 
     Parameters
     ----------
     periods : Periods
-        Of ``n_periods``, or of years.
+        Not of ``bins``.
     times : ndarray of shape (n,)
         As `check_times` reads them.
 
@@ -571,15 +571,20 @@ def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
     >>> str(caught[0].message).split(":")[0]
     '1 of 3 periods holds no times'
     """
-    empty = np.flatnonzero(np.bincount(periods.index(times), minlength=periods.n_periods) == 0)
-    few = empty.size < max(_MANY_YEARS, periods.n_periods / 4)
-    if not empty.size or (periods.years and few):
+    index = periods.index(times)
+    empty = np.flatnonzero(np.bincount(index, minlength=periods.n_periods) == 0)
+    few, integers = empty.size < max(_MANY_YEARS, periods.n_periods / 4), periods.edges is None
+    if integers and not periods.years:
+        apart = np.diff(np.unique(index)).max(initial=1) - 1
+        few = apart < max(_MANY_YEARS, periods.n_periods / 2)
+    if not empty.size or (integers and few):
         return
     named = [str(periods.labels[t]) for t in empty[:_NAMED]]
     more = "" if empty.size <= _NAMED else f" and {empty.size - _NAMED} more"
     how = "They are of equal length", "take fewer n_periods, or bins="
-    if periods.years:
-        how = "Each year is a period", "give bins= or n_periods="
+    if integers:
+        each = "year" if periods.years else "integer"
+        how = f"Each {each} is a period", "give bins= or n_periods="
     show = said_date if periods.years else periods._said
     warn_user(
         f"{empty.size} of {periods.n_periods} periods {'hold' if empty.size > 1 else 'holds'} no "

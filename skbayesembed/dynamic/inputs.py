@@ -319,7 +319,7 @@ def learn_periods(estimator, times, n, kind="text"):
     else:
         # of the times themselves, as dates and numbers are cut into different periods
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
-        if estimator.n_periods is not None or periods.years:
+        if estimator.bins is None:
             warn_of_empty(periods, numbers)
     if periods.n_periods < 2:
         raise ValueError(

@@ -317,7 +317,7 @@ def _learn_periods(estimator, times, n):
     numbers = _line(times, n)
     # of the times themselves, as dates and numbers are cut into different periods
     periods = Periods.learn(times, estimator.n_periods, estimator.bins)
-    if estimator.n_periods is not None or periods.years:
+    if estimator.bins is None:
         warn_of_empty(periods, numbers)
     return periods, periods.index(numbers)
 

@@ -521,3 +521,23 @@ def test_dates_before_the_year_one_in_an_array_of_objects():
     # microseconds do not reach so far
     dates[0] = np.datetime64("-500000")
     assert check_times(dates)[0] == pytest.approx(-500000, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("times", "warned"),
+    [
+        ([1191, 1991, 1992, 1994], True),
+        ([-100, -99, 1, 2], True),
+        # of decades, each by its first year
+        (list(range(1800, 1910, 10)), False),
+        ([1, 2, 3, 12], False),
+    ],
+)
+def test_one_integer_far_from_others_may_be_a_mistake(times, warned):
+    times = np.array(times, dtype=float)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_empty(Periods.learn(times), times)
+    assert [f"from {times.min():.0f} to {times.max():.0f}" in str(w.message) for w in caught] == [
+        True
+    ] * warned
