@@ -71,7 +71,7 @@ def over_settings(
         table.
     grid : dict of str to list, or list of dict
         Values of parameters, as in scikit-learn's ``ParameterGrid``; a setting counts once. Include
-        ``random_state`` to see how much depends on the seed.
+        several numbers for ``random_state`` to see how much depends on the seed.
     own : bool or "fitted", default=True
         Whether to include the estimator's own setting if it is not in the grid, as the first row.
         Its row is marked as ``(own)``, and the lines below the table compare signs and verdicts
@@ -142,7 +142,7 @@ def over_settings(
         raise ValueError(f"own must be True, False or 'fitted', got {own!r}.")
     if isinstance(own, str):
         check_is_fitted(estimator)
-    settings = _different(estimator, ParameterGrid(grid))
+    settings = _different(ParameterGrid(grid))
     if not settings or not any(settings):
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
@@ -177,7 +177,8 @@ def over_settings(
     what = _common([one[8].what for one in found if one[8] is not None])
     table = replace(table, _own=values, _of_others=np.array(others), _titles=each, _what=what)
     of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
-    asides = [_OF_MODEL] if of_model and "units" not in sources else []
+    told = of_model and not {"units", "point"}.issuperset(filter(None, sources))
+    asides = [_OF_MODEL] if told and "units" not in sources else []
     return table._resting_on(common, asides)
 
 
@@ -293,17 +294,15 @@ def _expected(estimator, X, fit_params):
     return (cost.seconds + first) * cost.busy
 
 
-def _different(estimator, settings):
-    """Settings without those that came before, a list; without a seed no two are the same."""
+def _different(settings):
+    """Settings without those that came before, a list."""
     found: list = []
     for one in settings:
-        params = estimator.get_params() | one
-        seeded = all(v is not None for k, v in params.items() if k.endswith("random_state"))
         again = (
             one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
             for other in found
         )
-        if not (seeded and any(again)):
+        if not any(again):
             found.append(one)
     return found
 

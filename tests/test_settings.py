@@ -801,12 +801,6 @@ def test_settings_count_once_and_those_without_units_take_none_away():
               for grid in grids]  # fmt: skip
     assert tables[1].params == tables[0].params and tables[1].sentence == tables[0].sentence
 
-    unseeded = clone(model).set_params(random_state=None)
-    several = over_settings(
-        unseeded, TEXTS, lambda one: one.similarity("cat", "dog"), {"random_state": [None] * 3}
-    )
-    assert len(several.params) == 3
-
     def question(one):
         return np.nan if one.window == 2 else one.similarity("cat", "dog")
 

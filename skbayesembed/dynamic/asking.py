@@ -63,6 +63,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = nearer(self, word, others, prob, *self._at(period), self._label(period))
+        found.answer._noting(*self._lone(period))
         return in_period(found, self._label(period))
 
     def project(
@@ -95,6 +96,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = project(self, axis, words, prob, *self._at(period), self._label(period))
+        found.answer._noting(*self._lone(period))
         return in_period(found, self._label(period))
 
     def analogy(
@@ -168,7 +170,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = weat(self, X, Y, A, B, prob, *self._at(period), period=self._label(period))
-        return without_data(found, found.few_pairs)
+        return without_data(found, found.few_pairs)._noting(*self._lone(period))
 
     def weats(
         self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
@@ -295,6 +297,10 @@ class DynamicAskingMixin(AskingMixin):
         """Where the places of a period begin, and whether it has too little text of phrases."""
         at = [self.periods_.find(period, "period")]
         return self._shift(period), lambda phrases: bool(text_of(self, at, *phrases).few[0])
+
+    def _lone(self, period) -> list[str]:
+        """That the period is of one unit, for what compares it with others: a line, or none."""
+        return of_one_unit(self, [self.periods_.find(period, "period")])
 
     def _few_in(self, period) -> np.ndarray:
         """Words with too little text in a period, bool (n_words,)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.words import unit_vectors
-from ..posterior.cells import both_amounts, false_shares
+from ..posterior.cells import both_amounts, dashed, false_shares
 from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
@@ -242,7 +242,7 @@ class Changes(Table):
             Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
             Column(f"{above:>9}", self.prob_exceeds, (), self._chances),
             Column("false", self.false_share, (), self._chances),
-            Column("known", self.known, (), ".2f"),
+            Column("known", self.known, (), dashed(".2f")),
             Column("pairs", pairs, (), left=True),
         ]
         return columns + units_columns(self, ())

@@ -9,6 +9,7 @@ from ..inference.chains import Workers, serial
 from ..inference.contracts import Result
 from ..inference.threads import OneBlasThread
 from ..sgns.exchange import find_best_mode
+from ..sgns.model import numerical_rank
 from .exchange import DriftComponents
 from .model import SIDES, DynamicDensity
 
@@ -33,6 +34,8 @@ def solve(estimator, problem, settings, seed):
     arrays = density.unpack(theta)
     turned = model.in_frame(arrays["alpha"], *(arrays[name] for name in SIDES))
     draws = {name: value[None, None] for name, value in zip(SIDES, turned, strict=True)}
+    if numerical_rank(arrays["alpha"].reshape(-1, arrays["alpha"].shape[-1])) == 0:
+        facts |= {"zero": True}
     return Result(draws, facts=facts)
 
 

@@ -18,6 +18,7 @@ from ..common.checks import (
 )
 from ..corpus.periods import find_two
 from ..posterior.cells import cut_list
+from ..posterior.sentences import behind
 from ..sgns.neighbours import Neighbours
 from ..sgns.questions.asking import Answer, ask
 from ..sgns.questions.kinds import Entries, SelfCosines
@@ -332,8 +333,9 @@ class DynamicReadingMixin(DynamicChangeMixin):
         }
         found = ask(self, question, prob, **about, **where)
         found.sentences = sentences_on_itself(found, phrase.named(), reason)
-        found.sentence = sentence_over_periods(found)
-        return self._with_little(found, lacks)._noting(*of_one_unit(self, sorted({*chosen, at})))
+        lone = of_one_unit(self, sorted({*chosen, at}))
+        found.sentence = sentence_over_periods(found) + behind(lone)
+        return self._with_little(found, lacks)._noting(*lone)
 
     def most_changed(
         self,

@@ -57,7 +57,7 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     -------
     ndarray of shape (..., 2)
         ``(low, high)`` in the last axis; the axes before it are those of ``x`` without ``axis``.
-        Both are NaN if a draw is NaN, and both are the draw if there is only one.
+        Both are NaN if a draw is NaN, and if there is only one, a point estimate.
 
     Raises
     ------
@@ -85,6 +85,9 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     if not is_whole(axis) or not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis must be an axis of x, which has {x.ndim}, got {axis!r}.")
     n = x.shape[axis]
+    if n == 1:
+        shape = np.delete(x.shape, axis)
+        return np.full((*shape, 2), np.nan, dtype=x.dtype)
     if n == 0:
         raise ValueError(f"x must have at least one draw along axis {axis}, got shape {x.shape}.")
     rest = np.moveaxis(x, axis, -1)
@@ -128,12 +131,13 @@ def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
         ``mean`` and ``sd`` (...), ``interval`` (..., 2), ``draws`` as given. Of a single draw, a
         point estimate, standard deviation and interval are NaN: it is not certain.
     """
-    shape = draws.shape[1:]
-    if len(draws) > 1:
-        sd, interval = draws.std(axis=0, ddof=1), hdi_interval(draws, prob=prob)
-    else:
-        sd, interval = np.full(shape, np.nan)[()], np.full((*shape, 2), np.nan)
-    return Bunch(mean=draws.mean(axis=0), sd=sd, interval=interval, draws=draws, **more)
+    return Bunch(
+        mean=draws.mean(axis=0),
+        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(draws.shape[1:], np.nan)[()],
+        interval=hdi_interval(draws, prob=prob),
+        draws=draws,
+        **more,
+    )
 
 
 def interval_errors(

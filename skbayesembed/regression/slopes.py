@@ -259,6 +259,10 @@ class Regression(Table):
             return f"{self.n_documents:,} documents"
         return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
 
+    @property
+    def _units_called(self):
+        return "document" if self._sampled() == "documents" else None
+
     def _sampled(self):
         alike = self.n_units == self.n_documents and self.units_name is None
         return "documents" if alike else "units"

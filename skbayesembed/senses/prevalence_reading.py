@@ -314,6 +314,7 @@ class PrevalenceReadingMixin:
         found = self._result(made, title, {}, prob, units, over, asked=asked)
         if found.source == "point":
             found.sd = found.prob_increase = np.nan
+            found.interval = np.full(2, np.nan)
         else:
             found |= errors_and_mixing(self.posterior_, change, prob)
             lent, lent_seen = (lent_in(self, at, place, of) for of in (units, "seen"))

@@ -175,6 +175,7 @@ class MeaningEffects(Table):
             sources=["units"] * self.mean.size,
             of_units=self.n_units,
             units_name=self.units_name,
+            _units_called=self._units_called,
         )
 
     def _sentence(self, j, i):
@@ -314,6 +315,10 @@ class MeaningEffects(Table):
 
     def _rows(self):
         return f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents"
+
+    @property
+    def _units_called(self):
+        return "document" if self._sampled() == "documents" else None
 
     def _sampled(self):
         alike = self.n_units == self.n_documents and self.units_name is None

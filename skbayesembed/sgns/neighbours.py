@@ -440,7 +440,7 @@ class Analogies(Table):
         return f"{a!r} is to {b!r} as {c!r} is to{of_period(self)}"
 
     def _notes(self):
-        unknown = np.isnan(self.prob_answer[~self._few]).any()
+        unknown = self.n_draws > 1 and np.isnan(self.prob_answer[~self._few]).any()
         ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
         picked = picked_notes(self, self._few.all())
         notes = super()._notes() + ranked + picked + few_notes(self) + left_out_notes(self)

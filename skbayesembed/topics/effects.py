@@ -214,6 +214,10 @@ class TopicEffects(Table):
         between = self.zero_one is not None and self.zero_one[j]
         return step_between(name) if between else step_of(name)
 
+    @property
+    def _units_called(self):
+        return "document" if self._sampled() == "documents" else None
+
     def _sampled(self):
         alike = self.n_units == self.n_documents and self.units_name is None
         return "documents" if alike else "units"
@@ -292,6 +296,7 @@ class TopicEffects(Table):
             sources=[(self.source or "units") if one else "unmixed" for one in mixed],
             of_units=self.n_units,
             units_name=self.units_name,
+            _units_called=self._units_called,
             note=" ".join(f"{capital(text)}." for text in [*asides, *rough]),
         )
 

@@ -310,7 +310,8 @@ def top_words(estimator, n, by, prob, rank="probable"):
         estimator.words_[order],
         np.take_along_axis(mean, order, axis=1),
         hdi_interval(values, prob=prob, axis=0),
-        top / len(draws),
+        # a point estimate has no probabilities
+        top / len(draws) if len(draws) > 1 else np.full(top.shape, np.nan),
         by,
         prob,
         len(draws),

@@ -178,7 +178,7 @@ def test_errors_of_moments(act, error, message):
 
 
 @pytest.mark.parametrize("prob", [0.01, 0.5, 0.9, 0.94, 0.999])
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 101, 1000])
+@pytest.mark.parametrize("n", [2, 3, 10, 101, 1000])
 def test_hdi_is_that_of_arviz(n, prob):
     x = np.random.default_rng(n).gamma(2.0, size=(n, 3, 4))
     x[:, 0, 0] = np.round(x[:, 0, 0])  # ties
@@ -215,7 +215,8 @@ def test_hdi_of_nan_and_infinity():
     assert np.isinf(got[1, 1])
     np.testing.assert_array_equal(got[3], array_stats.hdi(x[:, 3], 0.5))
     assert np.isfinite(got[2:]).all()
-    np.testing.assert_array_equal(hdi_interval(np.array([7.0])), [7.0, 7.0])
+    # a single draw is a point, and not certain
+    assert np.isnan(hdi_interval(np.array([7.0]))).all()
     assert hdi_interval(np.empty((5, 0))).shape == (0, 2)
 
 
@@ -449,7 +450,8 @@ def test_fewer_than_four_draws(n_chains, n_draws):
     for method in ("bulk", "tail", "mean"):
         assert np.isnan(p.ess(method=method)["x"]).all()
     table = p.summary()
-    assert np.isnan(table.mcse).all() and np.isfinite(table.low).all()
+    single = n_chains * n_draws == 1
+    assert np.isnan(table.mcse).all() and np.isnan(table.low).all() == single
     assert np.isnan(table.sd).all() == (n_chains * n_draws == 1)
     assert repr(table)
 

@@ -686,6 +686,7 @@ def test_a_mode_that_is_zero_has_no_directions():
             lambda: model.similarity("w00", "w01"),
             lambda: model.most_similar("w00"),
             lambda: model.nearer("w00", ["w01", "w02"]),
+            lambda: model.document_similarity(TEXTS[:2]),
         ):
             with pytest.raises(ValueError, match="words have no directions"):
                 ask()
@@ -696,3 +697,15 @@ def test_one_document_says_why_there_are_no_intervals():
     assert "(no intervals by units: one unit only)" in repr(
         model.fit([" ".join(TEXTS)]).similarity("w00", "w01")
     )
+
+
+def test_what_is_the_same_is_inside_or_not(mode):
+    """Of a difference of exactly zero there is nothing to be held to an interval."""
+    one = mode.similarity("w00", "w01")
+    inside = [mode.contrast(one, one, low=a, high=b).prob_inside for a, b in ((0, 1), (-1, 1))]
+    assert inside == [0.0, 1.0]
+
+
+def test_points_have_no_line_on_ranks(mode):
+    table = copy.copy(mode).set_params(uncertainty="model").analogy("w00", "w01", "w02", 2)
+    assert np.isnan(table.prob_answer).all() and "not known" not in repr(table)

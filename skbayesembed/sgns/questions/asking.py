@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,7 @@ from ...posterior.sources import (
 )
 from ...posterior.summary import summarise
 from ..documents import answers
-from .kinds import Differences, Effects
+from .kinds import Cosines, Differences, Effects
 from .operands import values
 from .verdicts import AGAINST, few_pairs, sum_up
 
@@ -40,6 +41,8 @@ _OF_ONE = (
     "(with n_components=1 vectors have a sign and no direction, and intervals by units know "
     "nothing of how sure that is: take 2 or more, or uncertainty='model')"
 )
+# Names of what is held against one period.
+_IN_ONE = re.compile(r" in \S+$")
 
 
 class Vectors:
@@ -169,7 +172,7 @@ def ask(
     ValueError
         By units, for a word without pairs.
     """
-    if np.any(question.operands.unit):
+    if np.any(question.operands.unit) or isinstance(question, Cosines):
         check_not_zero(estimator)
     deviations = estimator._deviations()
     # documents, which are neither, have other words
@@ -333,7 +336,7 @@ def contrast(estimator, a, b, low, high, prob):
     axes = _both_labels(axes, a.axes, b.axes)
     own = _own_labels(a.axes, b.axes), _own_labels(b.axes, a.axes)
     title, whole = (
-        [name and name + end for name, end in zip(names, own, strict=True)]
+        [name and _with_label(name, end) for name, end in zip(names, own, strict=True)]
         for names in ((a.title, b.title), (a._whole, b._whole))
     )
     titles = {"title": _less(*title), "whole": _less(*whole)}
@@ -342,7 +345,10 @@ def contrast(estimator, a, b, low, high, prob):
     if ends is not None:
         low, high = ends
         above, beyond = (share_above(found, end, prob) for end in ends)
-        found.prob_inside = np.maximum(above - beyond, 0.0)[()]
+        inside = np.maximum(above - beyond, 0.0)
+        # what is the same in every draw has a value, and no interval that it is held to
+        share = np.mean((found.draws > ends[0]) & (found.draws < ends[1]), axis=0)
+        found.prob_inside = np.where(found.sd == 0, share, inside)[()]
     blank(found, _of_both_shapes(np.isnan(a.mean), np.isnan(b.mean), shape))
     few = few_pairs(a), few_pairs(b)
     few = _of_both_shapes(*few, shape) if np.any(few[0]) or np.any(few[1]) else False
@@ -420,6 +426,11 @@ def _own_labels(mine, others):
         and (len(others[name]) > 1 or str(mine[name][0]) != str(others[name][0]))
     )
     return "".join(f" {'in' if name == 'period' else 'for'} {mine[name][0]}" for name in single)
+
+
+def _with_label(name, end):
+    """A name with the label of its row behind it, apart from a period that it ends in."""
+    return f"{name},{end}" if end and _IN_ONE.search(name) else f"{name}{end}"
 
 
 def _less(a, b):

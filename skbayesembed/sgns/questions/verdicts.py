@@ -98,12 +98,15 @@ def _sentence_of_several(found, first, second):
     """All differences in one text, and where each verdict holds."""
     names = [str(name) for name in found.axes]
     where = "in" if names in (["period"], ["periods"]) else "for"
-    labels = [" and ".join(map(str, row)) for row in itertools.product(*found.axes.values())]
-    # a single row that has a label of either side: their names have it
-    apart = len(labels) == 1 and AGAINST in labels[0]
+    rows = [list(map(str, row)) for row in itertools.product(*found.axes.values())]
+    if len(rows) == 1:
+        # where a single row has a label of either side their names have it
+        rows = [[label for label in rows[0] if AGAINST not in label]]
+    labels = [" and ".join(row) for row in rows]
+    apart = labels == [""]
     mean, interval = np.ravel(found.mean), np.reshape(found.interval, (-1, 2))
     verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
-    values, rows, sides = [], {}, {}
+    values, where_said, sides = [], {}, {}
     for label, one, ends, verdict, larger in zip(
         labels, mean, interval, verdicts, np.ravel(found.prob_positive), strict=True
     ):
@@ -111,14 +114,14 @@ def _sentence_of_several(found, first, second):
             value = estimate({"mean": one, "interval": ends}, found.source, found.prob, "+")
             values.append(value if apart else f"{value} {where} {label}")
         if verdict:
-            rows.setdefault(verdict, []).append(label)
+            where_said.setdefault(verdict, []).append(label)
         if verdict.endswith(("larger", "smaller")):
             sided = larger if verdict.endswith("larger") else 1 - larger
             sides.setdefault(verdict, []).append(sided)
-    said = {v: _SAID.get(v, f"the first is {v}") for v in rows}
+    said = {v: _SAID.get(v, f"the first is {v}") for v in where_said}
     parts = [
         f"{said[v]}{'' if apart else _in_words(of, labels, where)}{_chances(sides.get(v))}"
-        for v, of in rows.items()
+        for v, of in where_said.items()
     ]
     text = f"The difference between {first} and {_that_of(first, second)}"
     text = "; ".join([f"{text} is {joined(values)}" if values else text, *parts])
