@@ -176,9 +176,9 @@ def over_settings(
     values = _own_values(estimator, settings)
     what = _common([one[8].what for one in found if one[8] is not None])
     table = replace(table, _own=values, _of_others=np.array(others), _titles=each, _what=what)
-    of_model = getattr(_last(estimator), "uncertainty", None) == "model" and any(sources)
-    told = of_model and not {"units", "point"}.issuperset(filter(None, sources))
-    asides = [_OF_MODEL] if told and "units" not in sources else []
+    of_model = getattr(_last(estimator), "uncertainty", None) == "model"
+    known = set(filter(None, sources)) - {"point"}
+    asides = [_OF_MODEL] if of_model and known and "units" not in known else []
     return table._resting_on(common, asides)
 
 

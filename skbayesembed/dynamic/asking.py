@@ -63,7 +63,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = nearer(self, word, others, prob, *self._at(period), self._label(period))
-        found.answer._noting(*self._lone(period))
+        found.answer._carrying(*self._lone(period))
         return in_period(found, self._label(period))
 
     def project(
@@ -96,7 +96,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = project(self, axis, words, prob, *self._at(period), self._label(period))
-        found.answer._noting(*self._lone(period))
+        found.answer._carrying(*self._lone(period))
         return in_period(found, self._label(period))
 
     def analogy(
@@ -170,7 +170,7 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         found = weat(self, X, Y, A, B, prob, *self._at(period), period=self._label(period))
-        return without_data(found, found.few_pairs)._noting(*self._lone(period))
+        return without_data(found, found.few_pairs)._carrying(*self._lone(period))
 
     def weats(
         self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
@@ -276,9 +276,8 @@ class DynamicAskingMixin(AskingMixin):
         phrases = [phrase_of(self, what, "words") for what in words]
         few = np.array([bool(text_of(self, [period], one).few[0]) for one in phrases])
         found.few_pairs = np.broadcast_to(few, np.shape(found.mean)).copy()
-        return without_data(found, found.few_pairs)._noting(
-            *lacking(self, [period], *phrases), *of_one_unit(self, [period])
-        )
+        found = without_data(found, found.few_pairs)._noting(*lacking(self, [period], *phrases))
+        return found._carrying(*of_one_unit(self, [period]))
 
     # What questions are answered with; places of vectors are words in periods.
 

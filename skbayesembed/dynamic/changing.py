@@ -246,7 +246,7 @@ def _noting_text(estimator, found, at, *phrases):
     """An answer about two periods with what their text is not enough for."""
     lone = of_one_unit(estimator, at)
     found.sentence += behind(lone)
-    return found._noting(*lacking_at_ends(estimator, at, *phrases), *lone)
+    return found._noting(*lacking_at_ends(estimator, at, *phrases))._carrying(*lone)
 
 
 def _note_seen(estimator, found, at, *phrases):

@@ -215,7 +215,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         found.sentence = sentence_over_periods(found)
         found._noting(*[OF_ITSELF] * are_same(a, b))
         found = self._with_little(found, lacking(self, chosen, a, b))
-        return found._noting(*of_one_unit(self, chosen))
+        return found._carrying(*of_one_unit(self, chosen))
 
     def similarity_difference(
         self, first: Any, second: Any, *, periods: ArrayLike | None = None, prob: float = 0.9
@@ -335,7 +335,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         found.sentences = sentences_on_itself(found, phrase.named(), reason)
         lone = of_one_unit(self, sorted({*chosen, at}))
         found.sentence = sentence_over_periods(found) + behind(lone)
-        return self._with_little(found, lacks)._noting(*lone)
+        return self._with_little(found, lacks)._carrying(*lone)
 
     def most_changed(
         self,

@@ -12,7 +12,6 @@ from ..posterior.sources import (
     FEW_UNITS,
     FEWEST_USES,
     name_of_sampled,
-    note_on_lone,
     one_unit_called,
 )
 from ..sgns.questions.phrases import label_of
@@ -169,7 +168,8 @@ def of_one_unit(estimator, periods):
         return []
     unit = one_unit_called(name_of_sampled(estimator))
     where = ", ".join(found) if len(found) <= _NAMED else f"{len(found)} periods"
-    return [note_on_lone(where, len(found) == 1, unit)]
+    of = f"is of one {unit}" if len(found) == 1 else f"are of one {unit} each"
+    return [f"({where} {of}: whether something is of the period or of it alone cannot be told)"]
 
 
 def lacking_at_ends(estimator, periods, *phrases):

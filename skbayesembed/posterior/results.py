@@ -94,6 +94,8 @@ class About:
         Entries that are intervals, with (low, high) on an extra axis.
     asides : sequence of str
         Lines below the table that are about the fit.
+    carried : sequence of str
+        Those of them that hold for differences between this and other results, too.
     lent : bool
         Whether effective units are for all periods together.
     of_units : int or None
@@ -114,6 +116,7 @@ class About:
     source: str | None = None
     ends: tuple[str, ...] = ("interval", "seen_interval")
     asides: Sequence[str] = ()
+    carried: Sequence[str] = ()
     lent: bool = False
     of_units: int | None = None
     units_name: str | None = None
@@ -265,6 +268,13 @@ class Result(Bunch):
     def _noting(self, *lines: str) -> Self:
         """Add lines below the table; returns the result."""
         about = replace(self._about, asides=(*self._about.asides, *lines))
+        object.__setattr__(self, "_about", about)
+        return self
+
+    def _carrying(self, *lines: str) -> Self:
+        """The same with lines that also hold for differences between this and other results."""
+        self._noting(*lines)
+        about = replace(self._about, carried=(*self._about.carried, *lines))
         object.__setattr__(self, "_about", about)
         return self
 

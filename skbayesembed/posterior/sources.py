@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -258,21 +258,6 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
     if n_units is None or (name is None and name_of_sampled(estimator) is not None):
         return []
     return [f"(of {units_in_words(n_units, name)})"]
-
-
-# Of periods whose text is of one unit.
-_LONE = "whether something is of the period or of it alone cannot be told"
-
-
-def note_on_lone(periods: str, one: bool, unit: str) -> str:
-    """Line below an answer on periods that are of one unit, or of one each."""
-    of = f"is of one {unit}" if one else f"are of one {unit} each"
-    return f"({periods} {of}: {_LONE})"
-
-
-def lone_of(asides: Iterable[str]) -> list[str]:
-    """Those of the lines below answers that are on periods of one unit, each once."""
-    return list(dict.fromkeys(line for line in asides if line.endswith(f"{_LONE})")))
 
 
 def note_on_thinned(posterior: Any) -> list[str]:

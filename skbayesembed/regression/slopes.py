@@ -13,8 +13,8 @@ from ..posterior.cells import dashed, number, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
+from ..posterior.regressed import RegressedTable
 from ..posterior.sentences import (
-    allows_for,
     capital,
     decimals,
     digits_to_tell,
@@ -28,8 +28,8 @@ from ..posterior.sentences import (
     sure_of,
     with_signs,
 )
-from ..posterior.sources import from_units, later_name, units_in_words
-from ..posterior.tables import Column, Table
+from ..posterior.sources import later_name, units_in_words
+from ..posterior.tables import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ _TAKEN = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Regression(Table):
+class Regression(RegressedTable):
     """Slopes of an outcome on features of documents, a row for each feature and covariate.
 
     Attributes
@@ -226,9 +226,7 @@ class Regression(Table):
     def _known(self, p):
         """What is to be known of slopes, sentences without the last full stop."""
         # units are told of already
-        rows = self._about() if np.isnan(p) else f"{self.n_documents:,} documents"
-        documents = self._sampled() == "documents"
-        sample = allows_for(self.n_units, "document" if documents else self.units_name)
+        rows = self._about() if np.isnan(p) else self._rows()
         how = ["the slope is corrected for error in the features"] * (self.error == "classical")
         how += ["the model is a linear probability model"] * self.truth_value
         if clause := clause_on_time(in_time_of(self), self._sampled()):
@@ -236,7 +234,7 @@ class Regression(Table):
         few = note_on_few_terms(self.freedom, self.n_units, "slope")
         how += [note.strip("()") for note in few]
         told = f". {capital('; '.join(how))}" if how else ""
-        return f"{with_sample(sample, f'the regression has {rows}', p)}{told}"
+        return f"{with_sample(self._sample(), f'the regression has {rows}', p)}{told}"
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
@@ -252,20 +250,6 @@ class Regression(Table):
         if sd == 1.0:
             return step_of(repr(name))
         return step_of(repr(name), sd, standardized=self.standardized)
-
-    def _about(self):
-        """What the rows are that were regressed."""
-        if self.units_name is None and self.n_units == self.n_documents:
-            return f"{self.n_documents:,} documents"
-        return f"{self.n_documents:,} documents {from_units(self.n_units, self.units_name)}"
-
-    @property
-    def _units_called(self):
-        return "document" if self._sampled() == "documents" else None
-
-    def _sampled(self):
-        alike = self.n_units == self.n_documents and self.units_name is None
-        return "documents" if alike else "units"
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"

@@ -27,11 +27,14 @@ class Ends(NamedTuple):
         The relevant ones, as of ``sense_words(n, rank="relevant", period=...)``.
     changed : list of int
         Senses of whose first five words one at most is among the first five of both periods.
+    names : ndarray of str or None
+        Names of the senses, if they were given.
     """
 
     periods: tuple
     words: np.ndarray
     changed: list[int]
+    names: np.ndarray | None
 
     def told(self, sense: int) -> str:
         """The words of a sense in both periods, a clause."""
@@ -40,6 +43,34 @@ class Ends(NamedTuple):
             for of, period in zip(self.words, self.periods, strict=True)
         )
         return "; ".join(each)
+
+    def notes(self, senses: Any = None) -> list[str]:
+        """Lines below a table on senses whose first words have changed: one, or none.
+
+        ``senses`` are those that it shows; all by default.
+        """
+        told = [
+            f"{together(self.names, 'sense', [k])}: {self.told(k)}"
+            for k in self.changed
+            if senses is None or k in senses
+        ]
+        if not told:
+            return []
+        return [
+            f"(first words differ between periods, {'. '.join(told)}: read sense_words(period=) "
+            "and representative_snippets before taking them for one sense)"
+        ]
+
+    def said(self, senses: list[int]) -> str:
+        """What a sentence adds where the first words of the sense are others; or nothing.
+
+        Several senses together may have any words.
+        """
+        if len(senses) > 1 or senses[0] not in self.changed:
+            return ""
+        name = together(self.names, "sense", senses)
+        told = self.told(senses[0])
+        return f" The first words of {name} differ, {told}: it may be another by then."
 
 
 def ends(estimator: Any, at: Any = None) -> Ends:
@@ -66,36 +97,5 @@ def ends(estimator: Any, at: Any = None) -> Ends:
         if np.intersect1d(before, after).size < min(_ALIKE, places.shape[2])
     ]
     labels = estimator.periods_.labels
-    return Ends((labels[at[0]], labels[at[1]]), estimator.words_[places], changed)
-
-
-def note_on_ends(estimator: Any, at: Any = None, senses: Any = None) -> list[str]:
-    """Lines below a table on senses whose first words have changed: one, or none.
-
-    ``senses`` are those that it shows; all by default.
-    """
-    found = ends(estimator, at)
     names = given_names(estimator.posterior_, "sense")
-    told = [
-        f"{together(names, 'sense', [k])}: {found.told(k)}"
-        for k in found.changed
-        if senses is None or k in senses
-    ]
-    if not told:
-        return []
-    return [
-        f"(first words differ between periods, {'. '.join(told)}: read sense_words(period=) and "
-        "representative_snippets before taking them for one sense)"
-    ]
-
-
-def on_ends(estimator: Any, at: Any, senses: list[int]) -> str:
-    """What a sentence on a change adds where the first words of the sense are others; or nothing.
-
-    Several senses together may have any words.
-    """
-    found, names = ends(estimator, at), given_names(estimator.posterior_, "sense")
-    if len(senses) > 1 or senses[0] not in found.changed:
-        return ""
-    name = together(names, "sense", senses)
-    return f" The first words of {name} differ, {found.told(senses[0])}: it may be another by then."
+    return Ends((labels[at[0]], labels[at[1]]), estimator.words_[places], changed, names)

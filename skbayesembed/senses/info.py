@@ -14,7 +14,7 @@ from ..posterior.sources import name_of_units, note_on_means, source_of, units_c
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
-from .ends import note_on_ends
+from .ends import ends
 from .predict import word_draws
 from .prevalences import draws_of
 from .verdicts import cells_told
@@ -179,5 +179,5 @@ def sense_info(estimator, n, prob):
     )
     return table._resting_on(
         source_of(estimator, of_works=estimator.units_ is not None),
-        [*asides_of(estimator.posterior_), *note_on_ends(estimator)],
+        [*asides_of(estimator.posterior_), *ends(estimator).notes()],
     )

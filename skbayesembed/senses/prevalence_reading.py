@@ -19,7 +19,7 @@ from ..posterior.sources import name_of_units, note_on_units, note_on_words_of_u
 from ..posterior.summary import hdi_interval, summarise
 from .checks import sense_indices
 from .embedding import asides_of
-from .ends import note_on_ends, on_ends
+from .ends import ends
 from .inputs import genre_index
 from .prevalences import (
     Prevalences,
@@ -332,9 +332,11 @@ class PrevalenceReadingMixin:
         if genre is None:
             few = note_on_genres(self, at, units)
             found.sentence += on_lent(self, at, units)
-        changed = note_on_ends(self, at, alone([senses]))
-        found.sentence += on_ends(self, at, senses)
-        return found._noting(*note_on_change_seen(self, found), *few, *changed)
+        changed = ends(self, at)
+        found.sentence += changed.said(senses)
+        return found._noting(
+            *note_on_change_seen(self, found), *few, *changed.notes(alone([senses]))
+        )
 
     def emergence(
         self,
@@ -414,8 +416,9 @@ class PrevalenceReadingMixin:
         if found.source == "point":
             found.proba, found.never = np.full(len(periods), np.nan), np.nan
             found._noting(f"({found.sentence[:1].lower()}{found.sentence[1:].rstrip('.')})")
-        found.sentence += on_ends(self, None, senses)
-        return found._noting(*note_on_ends(self, senses=alone([senses])))
+        changed = ends(self)
+        found.sentence += changed.said(senses)
+        return found._noting(*changed.notes(alone([senses])))
 
     def _without_lent(self, found, senses, at, units):
         """The verdict, or that there are no data where genres that have some do not say it."""

@@ -26,7 +26,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import sense_rows
 from .embedding import asides_of
-from .ends import note_on_ends
+from .ends import ends
 from .verdicts import (
     advice_on_seen,
     cells_told,
@@ -287,7 +287,7 @@ def prevalence_info(estimator, prob, units, senses=None):
             *asides_of(estimator.posterior_),
             *note_on_units(estimator, estimator._n_units()),
             *on_prevalences_seen(estimator, table),
-            *note_on_ends(estimator, senses=None if rows is None else alone(rows)),
+            *ends(estimator).notes(None if rows is None else alone(rows)),
         ],
     )
 

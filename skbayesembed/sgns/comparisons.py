@@ -30,9 +30,6 @@ from .word_tables import (
     without_data,
 )
 
-# Titles of answers, and whether long lists are cut in them.
-_NAMED = ("title", True), ("whole", False)
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Nearer(Table):
@@ -283,7 +280,7 @@ def several(words, name):
     return words
 
 
-def _cosines_with(estimator, phrase, others, prob, shift, what):
+def _cosines_with(estimator, phrase, others, prob, shift, what, period):
     """Cosines of a phrase with others, largest posterior mean first.
 
     Returns
@@ -312,15 +309,13 @@ def _cosines_with(estimator, phrase, others, prob, shift, what):
         name: getattr(found._about, name)
         for name in ("lent", "of_units", "units_name", "units_called")
     }
-    titles = {name: what.format(phrase.named(cut=cut)) for name, cut in _NAMED}
-    about = About(axes={"word": labels}, prob=prob, source=found.source, **titles, **of)
+    when = "" if period is None else f" in {period}"
+    title, whole = (f"{what} {phrase.named(cut=cut)}{when}" for cut in (True, False))
+    about = About(
+        axes={"word": labels}, prob=prob, source=found.source, title=title, whole=whole, **of
+    )
     found = Answer(entries, question(order), estimator.posterior_, about)
     return order, labels, found, lambda rows: question(order[rows])
-
-
-def _when(period):
-    """Braces of a label are doubled, as it becomes part of a format."""
-    return "" if period is None else f" in {period}".replace("{", "{{").replace("}", "}}")
 
 
 def nearer(estimator, word, others, prob, shift=0, too_few=None, period=None):
@@ -333,8 +328,9 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None, period=None):
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
     _check_different(phrase, others)
-    what = f"cosine with {{}}{_when(period)}"
-    order, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift, what)
+    order, labels, found, question = _cosines_with(
+        estimator, phrase, others, prob, shift, "cosine with", period
+    )
     few = None
     if too_few is not None:
         few = np.array([too_few([phrase, others[i]]) for i in order], bool)
@@ -385,8 +381,9 @@ def project(estimator, axis, words, prob, shift=0, too_few=None, period=None):
         raise ValueError(f"axis must be what the method axis returns, got {axis!r}.")
     direction = phrase_of(estimator, axis, "axis")
     others = [phrase_of(estimator, what, "words") for what in several(words, "words")]
-    what = f"projection on {{}}{_when(period)}"
-    order, labels, found, _ = _cosines_with(estimator, direction, others, prob, shift, what)
+    order, labels, found, _ = _cosines_with(
+        estimator, direction, others, prob, shift, "projection on", period
+    )
     few = None
     if too_few is not None:
         few = np.array([too_few([direction, others[i]]) for i in order], bool)

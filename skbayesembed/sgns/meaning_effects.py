@@ -12,8 +12,8 @@ from ..posterior.cells import dashed, number, p_values, repeated
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
+from ..posterior.regressed import RegressedTable
 from ..posterior.sentences import (
-    allows_for,
     decimals,
     effect,
     ended,
@@ -26,8 +26,8 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import FEW_UNITS, from_units
-from ..posterior.tables import Column, Table
+from ..posterior.sources import FEW_UNITS
+from ..posterior.tables import Column
 
 # What the length of a coefficient is called beside the axes.
 LENGTH = "length"
@@ -40,7 +40,7 @@ _FEW = f"(fewer than {FEW_UNITS} units: do not rely on intervals and p-values)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MeaningEffects(Table):
+class MeaningEffects(RegressedTable):
     """Effects of covariates on the vector of a word, a row for each term and each axis.
 
     Data frames have a column ``word`` with what was asked, and columns ``from`` and ``to`` with the
@@ -200,11 +200,9 @@ class MeaningEffects(Table):
             p=p,
             sides=sides,
         )
-        documents = self._sampled() == "documents"
-        sample = allows_for(self.n_units, "document" if documents else self.units_name)
         # units are told of already
         rows = self._about() if np.isnan(p) else self._rows()
-        rest = with_sample(sample, f"the regression has {rows}", p)
+        rest = with_sample(self._sample(), f"the regression has {rows}", p)
         known = ["The vectors of its contexts are taken as known"]
         if i == 0 and self.between_words is not None:
             text += f"; {self._apart()}"
@@ -308,21 +306,8 @@ class MeaningEffects(Table):
     def _groups(self):
         return "term", np.repeat(self.terms, len(self.axes))
 
-    def _about(self):
-        if self._sampled() == "documents":
-            return self._rows()
-        return f"{self._rows()} {from_units(self.n_units, self.units_name)}"
-
     def _rows(self):
         return f"{self.n_occurrences:,} occurrences in {self.n_documents:,} documents"
-
-    @property
-    def _units_called(self):
-        return "document" if self._sampled() == "documents" else None
-
-    def _sampled(self):
-        alike = self.n_units == self.n_documents and self.units_name is None
-        return "documents" if alike else "units"
 
     def _notes(self):
         of_axes = [

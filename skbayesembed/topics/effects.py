@@ -19,8 +19,8 @@ from ..posterior.in_time import (
 )
 from ..posterior.naming import called, named
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
+from ..posterior.regressed import RegressedTable
 from ..posterior.sentences import (
-    allows_for,
     capital,
     decimals,
     effect,
@@ -34,8 +34,8 @@ from ..posterior.sentences import (
     step_of,
     with_signs,
 )
-from ..posterior.sources import VECTORS, from_units
-from ..posterior.tables import Column, Table
+from ..posterior.sources import VECTORS
+from ..posterior.tables import Column
 from .labels import marked, mixed_of, notes_on_unmixed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _KNOWN = "topics are taken as known: intervals leave out their uncertainty"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TopicEffects(Table):
+class TopicEffects(RegressedTable):
     """Table of the effects of covariates on topic shares, with a row for each term and topic.
 
     With ``times``, printed tables and data frames have no rows of the constant: the level that
@@ -198,11 +198,9 @@ class TopicEffects(Table):
             side=side if side in _SIDES else None,
             p=p,
         )
-        documents = self._sampled() == "documents"
-        sample = allows_for(self.n_units, "document" if documents else self.units_name)
         # units are told of already
-        rows = self._about() if np.isnan(p) else f"{self.n_documents:,} documents"
-        rest = with_sample(sample, f"the regression has {rows}", p)
+        rows = self._about() if np.isnan(p) else self._rows()
+        rest = with_sample(self._sample(), f"the regression has {rows}", p)
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
         known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"
@@ -213,20 +211,6 @@ class TopicEffects(Table):
         name = repr(str(self.terms[j]))
         between = self.zero_one is not None and self.zero_one[j]
         return step_between(name) if between else step_of(name)
-
-    @property
-    def _units_called(self):
-        return "document" if self._sampled() == "documents" else None
-
-    def _sampled(self):
-        alike = self.n_units == self.n_documents and self.units_name is None
-        return "documents" if alike else "units"
-
-    def _about(self):
-        rows = f"{self.n_documents:,} documents"
-        if self._sampled() == "documents":
-            return rows
-        return f"{rows} {from_units(self.n_units, self.units_name)}"
 
     def _beside_unmixed(self):
         """A clause, in a list, on topics beside those with intervals, of which chains differ."""

@@ -19,7 +19,6 @@ from ...posterior.deciding import MIXING, MOST_ERRORS, errors_and_mixing
 from ...posterior.results import About, Result
 from ...posterior.sentences import behind, joined
 from ...posterior.sources import (
-    lone_of,
     name_of_sampled,
     name_of_units,
     note_on_thinned,
@@ -347,7 +346,7 @@ def contrast(estimator, a, b, low, high, prob):
         above, beyond = (share_above(found, end, prob) for end in ends)
         inside = np.maximum(above - beyond, 0.0)
         # what is the same in every draw has a value, and no interval that it is held to
-        share = np.mean((found.draws > ends[0]) & (found.draws < ends[1]), axis=0)
+        share = _share((found.draws > ends[0]) & (found.draws < ends[1]))
         found.prob_inside = np.where(found.sd == 0, share, inside)[()]
     blank(found, _of_both_shapes(np.isnan(a.mean), np.isnan(b.mean), shape))
     few = few_pairs(a), few_pairs(b)
@@ -360,9 +359,9 @@ def contrast(estimator, a, b, low, high, prob):
         found.n_units = np.where(few, np.nan, found.n_units)[()]
     signed = any(isinstance(one, Differences | Effects) for one in (first, second))
     found = sum_up(found, *asked.values(), few, ends, signed)
-    lone = lone_of([*a._about.asides, *b._about.asides])
-    found.sentence += behind(lone)
-    return found._noting(*lone)
+    carried = list(dict.fromkeys([*a._about.carried, *b._about.carried]))
+    found.sentence += behind(carried)
+    return found._carrying(*carried)
 
 
 def _other_order(first, second):
