@@ -20,6 +20,8 @@ class Contexts(NamedTuple):
     of_snippet : ndarray of shape (n_snippets,), int64
     counts : ndarray of shape (n_contexts,)
         Snippets of each.
+    telling : ndarray of shape (n_contexts,)
+        Those of them that tell of their sense, as of `Snippets`.
     """
 
     periods: np.ndarray
@@ -28,6 +30,7 @@ class Contexts(NamedTuple):
     places: np.ndarray
     of_snippet: np.ndarray
     counts: np.ndarray
+    telling: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,9 @@ class Snippets:
         found, index, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
         periods, genres, works = (np.ascontiguousarray(x) for x in found.T)
         places = np.arange(len(found)) - np.searchsorted(periods, periods)
-        return Contexts(periods, genres, works, places, index.ravel(), counts.astype(float))
+        index, counts = index.ravel(), counts.astype(float)
+        telling = np.bincount(index, self.telling, len(found))
+        return Contexts(periods, genres, works, places, index, counts, telling)
 
     @classmethod
     def of(

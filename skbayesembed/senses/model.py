@@ -145,7 +145,7 @@ class SenseModel:
         phi = np.repeat(self.data.cells[:, :, None] * share, k, axis=2)
         out = {"phi": phi, "psi": np.repeat(self.totals[None] / k, k, axis=0)}
         if self._works is not None:
-            out["contexts"] = np.repeat(self.data.contexts.counts[:, None] * share, k, axis=1)
+            out["contexts"] = np.repeat(self.data.contexts.telling[:, None] * share, k, axis=1)
         return out
 
     def information_at(self, arrays, sums=None):
@@ -168,7 +168,7 @@ class SenseModel:
         else:
             c = self.data.contexts
             p = softmax(self._works.rows(arrays), axis=1)[c.periods, :, c.places]
-            out = {"contexts": c.counts[:, None] * p * (1 - p), "psi": psi}
+            out = {"contexts": c.telling[:, None] * p * (1 - p), "psi": psi}
         if self.prior.kind == "interaction":
             out |= self.coordinates[0].information(arrays, psi)
         return out
