@@ -294,7 +294,7 @@ def check_vectors(vectors, names=None, name="embedding"):
         )
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if bad.size:
-        which = f"row {bad[0]}" if names is None else repr(names[bad[0]])
+        which = f"row {bad[0]}" if names is None else repr(str(names[bad[0]]))
         raise ValueError(
             f"{name} must hold finite numbers, got NaN or infinity in {bad.size} vector(s), "
             f"the first that of {which}."

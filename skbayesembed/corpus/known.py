@@ -46,6 +46,45 @@ def known_counts(
     return document_counts(ids, offsets, estimator.words_.size)
 
 
+def check_place(estimator: Any, place: int, name: str) -> None:
+    """Raise a KeyError if an index is also the name of another word, which may be what is meant.
+
+    Columns of a data frame may be named by integers, and their words are these in digits. Where
+    all words of a vocabulary are numbers, an index is one of a word of that name or none at all.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``vocabulary_`` and ``words_``.
+    place : int
+        An index within the vocabulary.
+    name : str
+        The argument, for the message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from skbayesembed.corpus.known import check_place
+    >>> model = SimpleNamespace(words_=np.array(["sea", "1"]), vocabulary_={"sea": 0, "1": 1})
+    >>> check_place(model, 1, "word")
+    """
+    words = estimator.words_
+    here, own = str(words[place]), str(place)
+    if here == own or (own not in estimator.vocabulary_ and not _all_numbers(words)):
+        return
+    known = own in estimator.vocabulary_
+    there = f"the word {own!r}" if known else f"{own!r}, which is no word"
+    raise KeyError(
+        f"{name}={place} may mean {there}, or the word at index {place} of the vocabulary, "
+        f"{here!r}: pass a str, {f'{own!r} or ' if known else ''}{here!r}."
+    )
+
+
+def _all_numbers(words):
+    return all(str(word).isdecimal() for word in words)
+
+
 def warn_of_unknown(counts: Any, get: str, what: str = "documents") -> None:
     """Warn of documents that have no known word, whose features are not about them.
 

@@ -65,7 +65,7 @@ def check_weights(sample_weight, n, what="documents"):
     except ValueError:
         raise ValueError(
             f"sample_weight must be numbers >= 0, one for each of the {n} {what}, got "
-            f"{sample_weight!r}."
+            f"{sample_weight!r:.60}."
         ) from None
     if weights.shape != (n,):
         raise ValueError(

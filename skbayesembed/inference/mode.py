@@ -44,9 +44,10 @@ _SINGLE, _NOISE = 1e-10, 1e-9
 # benchmarks/mode.py. Those of an ascent are 16; what refreshes its preconditioner, which no trial
 # does after the first step, takes as long as 4 more.
 _TYPICAL, _TYPICAL_ASCENT = 40, 20
-# What corrections, which trials do without, add to iterations: 28 CPU seconds to each 20 of 6.5,
-# and to each eight in the second half (50,000 words, 100 components).
-_WITH_CORRECTIONS = 1.4
+# How many times as long searches with corrections take, which trials do without: twice as many
+# iterations (290 with 20,000 words and 343 with 100,000, where 134 are usual), and 28 CPU seconds
+# for a correction after each 20 of 6.5, in the second half after each eight (50,000 words).
+_WITH_CORRECTIONS = 2.8
 # In which an ascent goes on, one after the other.
 _PRECISIONS = np.float32, np.float64
 # SciPy's status of a search that its callback has ended.

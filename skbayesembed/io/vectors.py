@@ -210,8 +210,8 @@ def _request(path, words, limit, encoding, errors, dtype):
     except (LookupError, TypeError):
         raise ValueError(f"encoding must be one that Python knows, got {encoding!r}.") from None
     if words is not None:
-        words = listed(words)
-        if not words or not all(isinstance(word, str) for word in words):
-            raise ValueError(f"words must be a list of str or None, got {words!r}.")
-        words = frozenset(words)
+        wanted = listed(words)
+        if not wanted or not all(isinstance(word, str) for word in wanted):
+            raise ValueError(f"words must be a list of str or None, got {words!r:.60}.")
+        words = frozenset(wanted)
     return Request(check_path("path", path), words, limit, encoding, errors, np.dtype(dtype))

@@ -30,6 +30,8 @@ _OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
 # From this probability of its side on, that of a 95 % interval, a verdict is told as it is; with
 # less a "probably" stands before it.
 SURE = 0.975
+# What probabilities are rounded by.
+_ROUNDING = 1e-9
 # Entries with the probability that a difference, which has a sign, is above zero.
 SIGNED = ("prob_increase", "prob_positive")
 # Those, and the one of what is above a threshold.
@@ -204,7 +206,8 @@ def is_skewed(found: Mapping[str, Any], value: float = 0.0) -> Any:
         return np.zeros(interval.shape[:-1], bool)[()]
     low, high = np.moveaxis(interval, -1, 0)
     # comparisons with NaN are False
-    sided = np.maximum(above, 1.0 - above) >= 0.5 + 0.5 * prob
+    # probabilities that are held to what an interval says are at the limit, and tell of no skew
+    sided = np.maximum(above, 1.0 - above) > 0.5 + 0.5 * prob + _ROUNDING
     undecided = np.isin(found.get("verdict", ""), "not decided")
     return (sided & undecided & (low <= value) & (high >= value))[()]
 

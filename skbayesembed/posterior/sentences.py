@@ -371,9 +371,8 @@ def step_between(term: str) -> str:
 
 def effect(
     of: str,
-    step: str,
+    beside: str,
     *,
-    held: bool,
     figures: tuple[str, str],
     side: str | None,
     p: float,
@@ -385,10 +384,8 @@ def effect(
     ----------
     of : str
         What the slope is of.
-    step : str
-        What it is for, as of `step_of` or `step_between`.
-    held : bool
-        Whether there are other terms.
+    beside : str
+        What it is for, as of `step_of` or `step_between`, and what else is held.
     figures : (str, str)
         The slope, with its sign, and what stands in brackets behind it.
     side : str or None
@@ -403,7 +400,7 @@ def effect(
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import effect, step_of
-    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)"), "p": 0.06}
+    >>> options = {"figures": ("-2", "(-5 to +1)"), "p": 0.06}
     >>> effect("the mean year", step_of("'war'"), **options, side=None)
     "The mean year differs by -2 (-5 to +1) with a one-unit increase in 'war'; whether it is \
 larger or smaller is not decided"
@@ -415,7 +412,8 @@ larger or smaller is not decided"
 difference is -2 (-5 to +1)"
     """
     slope, brackets = figures
-    beside = f"{step}, the other terms held constant" if held else step
+    if np.isnan(p) and sides is None:
+        return f"It is not known whether {of} differs {beside}; {ONE_UNIT}"
     if np.isnan(p):
         return f"{capital(of)} differs by {slope} {beside}; {ONE_UNIT}"
     if sides is None:

@@ -17,6 +17,7 @@ from scipy.special import stdtr, stdtrit
 from ..common.checks import check_bool, check_choice, check_prob
 from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, check_rank, design_of
+from ..corpus.products import products_of
 from ..corpus.rows import check_rows
 from ..corpus.times import Times, check_order
 from ..corpus.units import Units, check_units, name_of, units_of
@@ -257,6 +258,7 @@ def regress(
             "term_sd": scale[keep],
             "truth_value": _is_truth_value(outcome),
             "zero_one": zero_one[keep],
+            "products": products_of(matrix, [*names, *others]),
             "units_name": name_of(units),
             "fit_units": _units_of_features(features, source),
             "r_squared": _r_squared(fit.plain.least.basis, y),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..corpus.design import note_on_names
+from ..corpus.products import Product, held, note_on_products
 from ..posterior.cells import dashed, number, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
@@ -113,6 +114,8 @@ class Regression(RegressedTable):
         Whether the outcome is a truth value, and slopes are changes of a probability.
     zero_one : ndarray of bool of shape (n_terms,)
         Covariates whose values are 0 and 1, so that slopes are differences of the two.
+    products : tuple of Product
+        Terms that are products of two others, or squares of one, as interactions are.
     autocorrelation : float or None
         How much more the mean residuals of units (of documents without units) correlate with those
         of the next in time than if units were independent, about their mean or line: the mean of
@@ -175,6 +178,7 @@ class Regression(RegressedTable):
     residual_correlation: float | None = None
     alternating: bool = False
     n_left_out: int = 0
+    products: tuple[Product, ...] = ()
 
     @property
     def slope(self) -> np.ndarray:
@@ -214,8 +218,7 @@ class Regression(RegressedTable):
         interval = interval_in_words(low, high, self.prob, of)
         text = effect(
             self._of_what(),
-            self._step(j),
-            held=self.terms.size > 1,
+            f"{self._step(j)}{held(str(self.terms[j]), self.products, self.terms.size > 1)}",
             figures=(mean, f"({interval}, {p_value(self.p_value[j])})"),
             side=side if side in sides else None,
             p=self.p_value[j],
@@ -332,6 +335,7 @@ class Regression(RegressedTable):
             *self._note_on_units(),
             *self._note_on_left_out(),
             *note_on_names(self.terms),
+            *note_on_products(self.products),
             *self._note_on_features(),
             f"(error in the features: {known})",
             "(df: degrees of freedom; few where a slope rests on few units, more than units where "

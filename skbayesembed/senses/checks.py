@@ -15,6 +15,7 @@ from ..common.checks import (
     listed,
 )
 from ..corpus.embedding import check_embedding_draws, source_of
+from ..corpus.known import check_place
 from ..corpus.spelling import offer
 from ..corpus.text import why_unknown
 from ..posterior.naming import given_names, named, place_of
@@ -169,6 +170,7 @@ def word_index(estimator, word):
     """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
     n_words = estimator.words_.size
     if is_whole(word) and 0 <= word < n_words:
+        check_place(estimator, int(word), "word")
         return int(word)
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:

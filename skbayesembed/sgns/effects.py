@@ -16,8 +16,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
+from ..common.warnings import warn_user
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.kinds import input_kind, materialise
+from ..corpus.products import products_of
 from ..corpus.rows import check_rows
 from ..corpus.text import analyzer_of, encode, keep_tokens
 from ..corpus.times import Times, check_order
@@ -25,7 +27,7 @@ from ..corpus.units import check_units, name_of, units_of
 from ..posterior.few_units import warn_of_few
 from ..posterior.in_time import in_time_of, warn_of_alternation
 from ..posterior.one_unit import warn_of_one_unit
-from ..posterior.sources import FEW_UNITS
+from ..posterior.sources import FEW_UNITS, name_of_sampled, units_in_words
 from .meaning_effects import LENGTH, MeaningEffects
 from .pairs import PairCounts
 from .questions.phrases import word_index
@@ -75,6 +77,8 @@ def meaning_effects(
     index = [word_index(estimator, one, "word") for one in _listed(word)]
     directions = _directions(estimator, axes)
     check_rows(X=X, design=design, units=units, times=times)
+    if units is None:
+        _tell_of_units(estimator)
     ids, offsets = _tokens(estimator, X)
     n = len(offsets) - 1
     units_name = name_of(units)
@@ -99,14 +103,16 @@ def meaning_effects(
     else:
         fit = in_time(rows.matrix, found.vectors, clusters.index, when[found.documents])
     terms = np.flatnonzero(rows.terms != INTERCEPT)
-    summaries = []
+    summaries, permuted = [], []
     for j in terms:
         covariance = fit.influence[:, j].T @ fit.influence[:, j]
         at, freedom = fit.coefficients[j], fit.freedom_along(j)
         if when is None:
             # each its own: p does not hang on the order of terms
             rng = np.random.default_rng(_SEED)
-            p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
+            of = rows.matrix, j, found.vectors, clusters.index
+            permuted.append(permutation_test(*of, n_permutations, rng))
+            p = permuted[-1].p
         else:
             p = length_test(at, covariance, freedom)
         parts, free = [length(at, covariance, freedom, prob, p)], [freedom]
@@ -141,7 +147,9 @@ def meaning_effects(
         between_words=_between(estimator.rho_),
         zero_one=np.array([set(x) == {0.0, 1.0} for x in rows.matrix.T[terms]]),
         freedom=np.where(np.isnan(interval).any(axis=-1), np.nan, free),
-        n_permutations=n_permutations if when is None else None,
+        n_permutations=np.array([one.n for one in permuted]) if permuted else None,
+        least_p=np.array([one.least for one in permuted]) if permuted else None,
+        products=products_of(rows.matrix, rows.terms),
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())
@@ -150,6 +158,19 @@ def meaning_effects(
         of = table._about(), table._sampled()
         warn_of_few(table.freedom, table.n_units, table.terms, "term", *of)
     return table
+
+
+def _tell_of_units(estimator):
+    """Warn where a fit knows of units, and effects are not told which documents are of which."""
+    name, n_units = name_of_sampled(estimator), estimator.posterior_.attrs.get("n_units")
+    if n_units is None or name == "document":
+        return
+    warn_user(
+        f"effects was given no units and takes documents as independent, while fit was given "
+        f"{units_in_words(n_units, name)}: pass units= here too, or intervals are too narrow and "
+        "p-values too small where documents of one unit are alike.",
+        UserWarning,
+    )
 
 
 def _listed(words):
@@ -333,7 +354,8 @@ class MeaningMixin:
             unless there is one: a column of ones that is called "intercept" or "const", or is the
             first of an array without names.
         units : array-like of shape (n_documents,), optional
-            Units of sampling: speakers, authors, works; each document by default.
+            Units of sampling: speakers, authors, works; each document by default, also where
+            ``fit`` was given units, of which a warning then tells.
         times : array-like of shape (n_documents,), optional
             Numbers or dates, where units may be autocorrelated in time, each at the mean of its
             documents (see Notes). By default, units are treated as independent.
@@ -347,7 +369,9 @@ class MeaningMixin:
         reference : documents, optional
             Documents from which the matrix is learned; X by default. From little text, it shrinks.
         n_permutations : int, default=999
-            Permutations for the test of a length; none with ``times``.
+            Random permutations for the test of a length; none with ``times``. Where units are so
+            few that there are no more than 10,000 in all (up to 7 units, or 13 where the covariate
+            differs within units), all are taken.
         prob : float, default=0.9
             Probability of the intervals.
 
@@ -374,8 +398,9 @@ class MeaningMixin:
         Warns
         -----
         UserWarning
-            If residuals of neighboring units in time are clearly negatively correlated, or a term
-            has fewer than four degrees of freedom or two units.
+            If ``fit`` was given units and ``units`` is None; if residuals of neighboring units in
+            time are clearly negatively correlated; or if a term has fewer than four degrees of
+            freedom or two units.
 
         Notes
         -----

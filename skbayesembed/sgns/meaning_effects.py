@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..corpus.design import note_on_names
+from ..corpus.products import Product, held, note_on_products
 from ..posterior.cells import dashed, number, p_values, repeated
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
@@ -57,10 +58,10 @@ class MeaningEffects(RegressedTable):
     covariance : ndarray of shape (n_terms, n_components, n_components)
         Covariances of the coefficients, by units.
     mean, sd : ndarray of shape (n_terms, n_axes)
-        Lengths of the coefficients, less what noise adds to them, and their projections on the
-        axes, which have length one; and standard errors, NaN of lengths, which are not distributed
-        about an estimate. A projection is positive where the word moves towards the second end of
-        the axis.
+        Lengths of the coefficients, less what noise adds to them, NaN where one unit alone decides,
+        as noise is not known then; their projections on the axes, which have length one; and
+        standard errors, NaN of lengths, which are not distributed about an estimate. A projection
+        is positive where the word moves towards the second end of the axis.
     interval : ndarray of shape (n_terms, n_axes, 2)
         That of a length is cut off at zero.
     p_value : ndarray of shape (n_terms, n_axes)
@@ -85,13 +86,17 @@ class MeaningEffects(RegressedTable):
         Further occurrences, without a known word around them, which are left out.
     freedom : ndarray of shape (n_terms, n_axes) or None
         Degrees of freedom; NaN where one unit alone decides.
-    n_permutations : int or None
-        Those that lengths are tested by; None with ``times``.
+    n_permutations : ndarray of int of shape (n_terms,) or None
+        Those that each length is tested by: all there are where units are few. None with ``times``.
+    least_p : ndarray of shape (n_terms,) or None
+        Smallest p-value that these permutations can give.
     between_words : float or None
         Root mean square distance between the vectors of two words of the model, which lengths can
         be held against: a length has no unit of its own.
     zero_one : ndarray of bool of shape (n_terms,) or None
         Which terms are 0 or 1: sentences compare the two.
+    products : tuple of Product
+        Terms that are products of two others, or squares of one, as interactions are.
     sentences : dict of (str, str) to str
         Each effect in words, to be copied, by its axis and term.
 
@@ -135,7 +140,9 @@ class MeaningEffects(RegressedTable):
     n_left_out: int = 0
     between_words: float | None = None
     freedom: np.ndarray | None = None
-    n_permutations: int | None = None
+    n_permutations: np.ndarray | None = None
+    least_p: np.ndarray | None = None
+    products: tuple[Product, ...] = ()
 
     @property
     def undecided(self) -> np.ndarray:
@@ -194,8 +201,7 @@ class MeaningEffects(RegressedTable):
         text = effect(
             of,
             self._step(j),
-            held=len(self.terms) > 1,
-            figures=(f"{what}{mean}", f"({interval}, {p_value(p)}{self._least(p, i)})"),
+            figures=(f"{what}{mean}", f"({interval}, {p_value(p)}{self._least(j, i)})"),
             side=side if decided else None,
             p=p,
             sides=sides,
@@ -221,9 +227,10 @@ class MeaningEffects(RegressedTable):
 
     def _step(self, j):
         """What the effect of a term is for, in a sentence."""
-        name = repr(str(self.terms[j]))
+        term = str(self.terms[j])
         between = self.zero_one is not None and self.zero_one[j]
-        return step_between(name) if between else step_of(name)
+        step = (step_between if between else step_of)(repr(term))
+        return f"{step}{held(term, self.products, len(self.terms) > 1)}"
 
     def _apart(self):
         """What lengths can be held against, a clause."""
@@ -233,15 +240,18 @@ class MeaningEffects(RegressedTable):
     def _test(self):
         if self.autocorrelation is not None:
             return "an F test"
-        n = self.n_permutations
-        return "a permutation test" + (f" ({n:,} permutations)" if n else "")
+        if self.n_permutations is None:
+            return "a permutation test"
+        fewest, most = int(self.n_permutations.min()), int(self.n_permutations.max())
+        n = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        return f"a permutation test ({n} permutations)"
 
-    def _least(self, p, i):
+    def _least(self, j, i):
         """Behind a p that no permutation comes up to, that it is the smallest there can be."""
-        n = self.n_permutations
-        if i or n is None or self.autocorrelation is not None or not p * (1 + n) < 1.5:
+        p = self.p_value[j, i]
+        if i or self.least_p is None or not p <= self.least_p[j]:
             return ""
-        return f", the smallest that {n:,} permutations can give"
+        return f", the smallest that {self.n_permutations[j]:,} permutations can give"
 
     def _of_another_test(self, j):
         """A clause, in a list, where the interval of a length and its p say different things."""
@@ -257,7 +267,8 @@ class MeaningEffects(RegressedTable):
         digits = decimals(np.nanmin(sizes, initial=np.inf, where=sizes > 0), _DIGITS)
         signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
         effects = [
-            number(x, f"{sign}.{digits}f") for x, sign in zip(self.mean.ravel(), signs, strict=True)
+            "-" if np.isnan(x) else number(x, f"{sign}.{digits}f")
+            for x, sign in zip(self.mean.ravel(), signs, strict=True)
         ]
         ranges = [
             "-"
@@ -323,6 +334,7 @@ class MeaningEffects(RegressedTable):
             *of_axes,
             note_on_time(in_time_of(self), self._sampled(), "effects"),
             *note_on_names(self.terms),
+            *note_on_products(self.products),
             *note_on_one_unit(self.terms, self.interval),
             *self._notes_on_few(),
         ]

@@ -311,8 +311,17 @@ def _is_matrix(graph):
 
 
 def _place(word, vocabulary):
-    """Row of a word, or of an index; None where there is none."""
+    """Row of a word, or of an index; None where there is none.
+
+    Columns of a data frame may be named by integers, which name words then, and not rows.
+    """
     if is_whole(word):
+        named = vocabulary.get(str(word), word)
+        if named != word:
+            raise ValueError(
+                f"prior names {word!r}, which may be the word {str(word)!r}, at index {named} of "
+                "the vocabulary, or an index: pass words, each as a str."
+            )
         return int(word) if 0 <= word < len(vocabulary) else None
     return vocabulary.get(word)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,9 @@ from scipy.special import fdtrc, stdtr, stdtrit
 from ..numeric.autocorrelation import LeastSquaresInTime, alternates
 from ..numeric.regression import ClusteredLeastSquares, residuals
 from ..posterior.in_time import InTime
+
+# Permutations of units up to which all are taken; relative difference below which sizes are one.
+_ALL, _ALIKE = 10_000, 1e-10
 
 
 class VectorFit(NamedTuple):
@@ -84,8 +89,27 @@ def _facts_of_time(found, spread):
     return facts | {"alternating": bool(alternates(together))}
 
 
+class Permuted(NamedTuple):
+    """What a permutation test finds.
+
+    Attributes
+    ----------
+    p : float
+    least : float
+        Smallest p that there might have been.
+    n : int
+        Number of permutations; of all there are, that which changes nothing is among them.
+    """
+
+    p: float
+    least: float
+    n: int
+
+
 def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
-    """Share of permutations of a covariate whose coefficient is as long, (1 + b) / (1 + m).
+    """Share of permutations of a covariate whose coefficient is as long, a `Permuted`.
+
+    It is (1 + b) / (1 + m) for m random permutations, b of which are. Of few units all are taken.
 
     What the other covariates do not tell of it is permuted over units, where it is the same in all
     occurrences of a unit. Units with few occurrences are noisier, and a permutation that gives
@@ -115,13 +139,24 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     if np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
         size_of = _studentized(of_unit, basis, outcomes)
         observed = size_of(values)
-        sizes = [size_of(rng.permutation(values)) for _ in range(n_permutations)]
+        if every := math.factorial(n_units) <= _ALL:
+            orders = map(list, itertools.permutations(range(n_units)))
+        else:
+            orders = (rng.permutation(n_units) for _ in range(n_permutations))
+        sizes = [size_of(values[order]) for order in orders]
     else:
         scores = of_unit @ (x[:, None] * outcomes)
         observed = np.linalg.norm(scores.sum(axis=0))
-        signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
+        if every := 2**n_units <= _ALL:
+            signs = np.array(list(itertools.product([-1.0, 1.0], repeat=n_units)))
+        else:
+            signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
         sizes = np.linalg.norm(signs @ scores, axis=1)
-    return (1 + np.sum(np.asarray(sizes) >= observed * (1 - 1e-12))) / (1 + n_permutations)
+    sizes, own, n = np.asarray(sizes), int(not every), len(sizes)
+    # all that are as long as the longest, as where two equal values change places
+    least = own + every * np.sum(sizes >= sizes.max() * (1 - _ALIKE))
+    p = (own + np.sum(sizes >= observed * (1 - _ALIKE))) / (own + n)
+    return Permuted(float(p), float(least / (own + n)), n)
 
 
 def _studentized(of_unit, basis, outcomes):
@@ -168,7 +203,8 @@ def length(coefficient, covariance, freedom, prob, p):
     error = np.sqrt(max(4 * along, 2 * np.sum(covariance**2)))
     reach = stdtrit(freedom, 0.5 + 0.5 * prob) * error
     low, mean, high = np.sqrt(np.maximum([square - reach, square, square + reach], 0.0))
-    return mean, np.nan, (low, high), p
+    # where one unit decides, noise is not known, and nothing can be taken off for it
+    return np.nan if np.isnan(reach) else mean, np.nan, (low, high), p
 
 
 def length_test(coefficient, covariance, freedom):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..corpus.design import INTERCEPT, note_on_names
+from ..corpus.products import Product, held, note_on_products
 from ..posterior.cells import dashed, p_values
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import (
@@ -105,6 +106,8 @@ class TopicEffects(RegressedTable):
     off_zero : ndarray of bool of shape (n_terms,) or None
         Terms that are above zero in all documents, or below, as years are: the constant is then
         that of no document, and a line below the table says so if it is no share.
+    products : tuple of Product
+        Terms that are products of two others, or squares of one, as interactions are.
     units_name : str or None
         Name of the column of units, if it has one.
 
@@ -150,6 +153,7 @@ class TopicEffects(RegressedTable):
     known_topics: bool = False
     rough: dict[int, str] = field(default_factory=dict)
     off_zero: np.ndarray | None = None
+    products: tuple[Product, ...] = ()
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -180,9 +184,8 @@ class TopicEffects(RegressedTable):
         if self.unmixed is None or topic not in self.unmixed:
             return self._sentence(topic, j)
         (mean,) = rounded([self.mean[j, topic]], "+", 2, 4)
-        beside = f"{self._step(j)}, the other terms held constant"
         text = f"The mean share of {self._called(topic)} differs by {mean} (no interval) "
-        return ended(text + (beside if self.terms.size > 2 else self._step(j)), "unmixed")
+        return ended(f"{text}{self._step(j)}", "unmixed")
 
     def _sentence(self, topic, j):
         sd = self.sd[j, topic]
@@ -193,7 +196,6 @@ class TopicEffects(RegressedTable):
         text = effect(
             f"the mean share of {self._called(topic)}",
             self._step(j),
-            held=self.terms.size > 2,
             figures=(mean, f"({interval}, {p_value(p)})"),
             side=side if side in _SIDES else None,
             p=p,
@@ -208,9 +210,10 @@ class TopicEffects(RegressedTable):
 
     def _step(self, j):
         """What the effect of a term is for, in a sentence."""
-        name = repr(str(self.terms[j]))
+        term = str(self.terms[j])
         between = self.zero_one is not None and self.zero_one[j]
-        return step_between(name) if between else step_of(name)
+        step = (step_between if between else step_of)(repr(term))
+        return f"{step}{held(term, self.products, self.terms.size > 2)}"
 
     def _beside_unmixed(self):
         """A clause, in a list, on topics beside those with intervals, of which chains differ."""
@@ -350,6 +353,7 @@ class TopicEffects(RegressedTable):
             *[f"({_KNOWN})"] * self.known_topics,
             note_on_time(in_time_of(self), self._sampled(), "effects", ", by topic"),
             *note_on_names(self.terms),
+            *note_on_products(self.products),
             *self._note_on_freedom(),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)

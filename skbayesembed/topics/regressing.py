@@ -10,6 +10,7 @@ from ..common.estimator import spaced
 from ..common.random import seed_at
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
+from ..corpus.products import products_of
 from ..corpus.rows import check_rows
 from ..corpus.times import check_order
 from ..corpus.units import check_units, name_of, units_of
@@ -75,6 +76,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
     facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
+    facts["products"] = products_of(design.matrix, design.terms)
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
     spread[spread == 0] = 1.0

@@ -215,6 +215,7 @@ def test_random_damage_is_named(tmp_path):
         ({"limit": 0}, "limit must be an integer >= 1"),
         ({"words": "river"}, "words must be a list of str"),
         ({"words": []}, "words must be a list of str"),
+        ({"words": b"river"}, "words must be a list of str or None, got b'river'"),
         ({"encoding": "utf-9"}, "encoding must be one that Python knows, got 'utf-9'"),
         ({"dtype": int}, "dtype must be numpy.float32 or"),
     ],

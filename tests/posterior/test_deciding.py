@@ -41,6 +41,9 @@ def test_skew_is_told():
     [
         found([-0.01, 0.4], 0.94),
         found([-0.01, 0.4], 0.98, prob=0.99),
+        # as probabilities are that are held to what their interval says
+        found([-0.01, 0.4], 0.95),
+        found([-0.4, 0.01], 0.04999999999999999),
         found([-0.01, 0.4], 0.98, verdict="no data"),
         found([0.01, 0.4], 0.98, verdict="rose"),
     ],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.posterior.sentences import rounded, with_signs
@@ -249,7 +251,7 @@ def test_permutation_and_signs_by_hand():
     # what the other one, which varies within units, tells of it is none of a unit's own
     other -= np.array([np.mean(other[index == unit]) for unit in range(9)])[index]
     matrix[:, 1] = other
-    found = permutation_test(matrix, 2, y, index, 300, np.random.default_rng(1))
+    found = permutation_test(matrix, 2, y, index, 300, np.random.default_rng(1)).p
 
     def size(x):
         design = np.column_stack([np.ones(index.size), other, x])
@@ -269,13 +271,32 @@ def test_permutation_and_signs_by_hand():
     # of a covariate within units: a strong effect, and none
     z = rng.normal(size=index.size)
     matrix = np.column_stack([matrix, z])
-    assert permutation_test(matrix, 2, z[:, None] + 0.1 * y, index, 300, rng) < 0.05
+    assert permutation_test(matrix, 2, z[:, None] + 0.1 * y, index, 300, rng).p < 0.05
     nothing = [
-        permutation_test(matrix, 2, rng.normal(size=(index.size, 2)), index, 99, rng)
+        permutation_test(matrix, 2, rng.normal(size=(index.size, 2)), index, 99, rng).p
         for _ in range(40)
     ]
     # uniform p-values: 40 have a mean of .5 within .046
     assert abs(np.mean(nothing) - 0.5) < 0.2
+
+
+def test_all_permutations_of_few_units_are_taken():
+    """p does not hang on a seed, nor is it below the least that there can be."""
+    rng = np.random.default_rng(5)
+    for n_units, within, n, least in ((5, False, 120, 1 / 120), (9, True, 512, 2 / 512)):
+        index = np.repeat(np.arange(n_units), 6)
+        x = rng.normal(size=index.size) if within else rng.normal(size=n_units)[index]
+        y = x[:, None] + 0.01 * rng.normal(size=(index.size, 3))
+        matrix = np.column_stack([np.ones(index.size), x])
+        found = {permutation_test(matrix, 1, y, index, 99, seed) for seed in (None, None)}
+        assert found == {(least, least, n)}
+    # by hand: signs of what units add to the sum
+    z = (x - x.mean())[:, None] * rng.normal(size=(index.size, 1))
+    found = permutation_test(matrix, 1, z, index, 99, None)
+    x, z = x - x.mean(), z - z.mean()
+    scores = np.array([(x * z[:, 0])[index == unit].sum() for unit in range(9)])
+    sums = [abs(scores @ signs) for signs in itertools.product([-1, 1], repeat=9)]
+    assert found.p == np.mean(np.array(sums) >= abs(scores.sum()) * (1 - 1e-9))
 
 
 @pytest.mark.parametrize("kind", ["few and rare", "few and frequent", "one large"])
@@ -297,8 +318,37 @@ def test_units_of_other_sizes_are_not_dealt_each_others_covariates(kind):
     found = []
     for _ in range(40):
         noise = rng.normal(size=(index.size, 5)) + own * rng.normal(size=(43, 5))[index]
-        found.append(permutation_test(matrix, 1, noise, index, 99, rng))
+        found.append(permutation_test(matrix, 1, noise, index, 99, rng).p)
     assert np.sum(np.array(found) <= 0.1) <= 10
+
+
+def test_units_of_the_fit_are_asked_for(model):
+    """Documents of one president are not independent because `effects` was not told of them."""
+    speaker = np.arange(150) // 5
+    known = clone(model).fit(TEXTS, units=speaker)
+    x = np.arange(150) % 2
+    with pytest.warns(UserWarning, match="no units and takes documents as .* 30 units: pass units"):
+        known.effects(TEXTS, x, word="word")
+    known.effects(TEXTS, x, speaker, word="word")
+
+
+def test_no_length_where_one_unit_decides(model):
+    """Noise is not known then, and nothing could be taken off for it."""
+    units = np.arange(150) // 30
+    with pytest.warns(UserWarning, match="one unit"):
+        table = model.effects(TEXTS, {"first": units == 0}, units, word="word")
+    assert np.isnan(table.mean[0, 0]) and np.isnan(table.p_value[0, 0])
+    assert table.sentences["length", "first"].startswith("It is not known whether")
+    assert " -   -  -" in repr(table)
+
+
+def test_interactions_are_told_of(model):
+    year = 1900.0 + np.arange(150) % 37
+    party = (np.arange(150) % 2).astype(float)
+    design = {"party": party, "year": year, "party:year": party * (year - 1918)}
+    table = model.effects(TEXTS, design, word="word")
+    assert "(party:year, the product of party and year: the effect of party is" in repr(table)
+    assert "rather than 0, at 'year' = 1918, the other" in table.sentences["length", "party"]
 
 
 def test_few_degrees_of_freedom_are_told_of(model):

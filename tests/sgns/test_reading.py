@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from skbayesembed import BayesianSGNS
+from skbayesembed import BayesianSGNS, DiSCSenseModel, GraphPrior
 from skbayesembed.posterior.deciding import hangs_on_draws
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.sgns.reading import Neighbours
@@ -237,6 +237,34 @@ def test_index_out_of_range(model, word):
     ):
         with pytest.raises(KeyError, match="out of range: the vocabulary has 7 words"):
             call()
+
+
+def test_numbers_that_are_names_of_columns():
+    """An item's number is no index: what is asked of item 3 is not answered of the third one."""
+    columns = [10, 3, 7, *range(100, 117)]
+    counts = np.random.default_rng(0).poisson(0.5, (80, 20))
+    model = BayesianSGNS(
+        2, solver="map", prior_precision=0.1, feature_names=list(map(str, columns)), random_state=0
+    ).fit(counts)
+    for word, message in (
+        (3, "may mean the word '3', or the word at index 3 .*, '100': pass a str, '3' or '100'"),
+        (1, "may mean '1', which is no word, or the word at index 1 .*: pass a str, '3'"),
+        (110, "out of range: .* 20 words. For the word '110' pass a str"),
+    ):
+        with pytest.raises(KeyError, match=message):
+            model.similarity("7", word)
+    senses = DiSCSenseModel(
+        2, solver="map", n_starts=1, feature_names=list(map(str, columns)), random_state=0
+    ).fit(counts)
+    with pytest.raises(KeyError, match="word=3 may mean the word '3'"):
+        senses.sense_given_word(3)
+    # columns in the order of their numbers are what they are called
+    options = {"solver": "map", "prior_precision": 0.1, "random_state": 0}
+    plain = BayesianSGNS(2, feature_names=[str(i) for i in range(20)], **options).fit(counts)
+    assert plain.similarity(3, 7).mean == plain.similarity("3", "7").mean
+    prior = GraphPrior([(3, 7)])
+    with pytest.raises(ValueError, match="prior names 3, which may be the word '3', at index 1"):
+        BayesianSGNS(2, prior=prior, feature_names=list(map(str, columns)), **options).fit(counts)
 
 
 @pytest.mark.parametrize("word", [None, 1.5, True, (("oak",),), [None], {1.5}])

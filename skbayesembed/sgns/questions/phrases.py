@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
+from ...corpus.known import check_place
 from ...corpus.spelling import offer as offer_of
 from ...corpus.text import why_unknown
 from ...posterior.cells import cut_list
@@ -134,9 +135,12 @@ def word_index(estimator, word, name):
     """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
     if is_whole(word):
         if 0 <= word < estimator.words_.size:
+            check_place(estimator, int(word), name)
             return int(word)
+        meant = f" For the word {str(word)!r} pass a str." * (str(word) in estimator.vocabulary_)
         raise KeyError(
             f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
+            f"{meant}"
         )
     if is_list(word):
         raise KeyError(

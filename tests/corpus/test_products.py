@@ -1,0 +1,62 @@
+"""Interactions and powers among covariates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.corpus.products import held, note_on_products, products_of
+
+
+@pytest.mark.parametrize("shift", [0.0, 1985.0])
+def test_effects_are_those_where_the_other_factor_is_at_its_place(shift):
+    """The slope of a surface at that place is the coefficient, by numbers."""
+    rng = np.random.default_rng(0)
+    party, year = np.arange(80.0) % 2, rng.uniform(1950, 2020, 80)
+    both = 3.0 * party * (year - shift) + 2.0 * year - 7.0
+    matrix = np.column_stack([np.ones(80), party, year, both])
+    (found,) = products_of(matrix, ["(intercept)", "party", "year", "both"])
+    place = found.factors["party"][1]
+    b = rng.normal(size=4)
+    ends = [b @ [1.0, x, place, 3.0 * x * (place - shift) + 2.0 * place - 7.0] for x in (0.0, 1.0)]
+    assert ends[1] - ends[0] == pytest.approx(b[1])
+    # of the second factor where the first is at its own: what the product has of it alone is zero
+    at = found.factors["year"][1]
+    assert 3.0 * at + 2.0 == pytest.approx(0.0, abs=1e-6)
+
+
+def test_squares_and_cubes():
+    year = np.linspace(1790.0, 2019.0, 230)
+    matrix = np.column_stack([year, (year - 1900.0) ** 2])
+    (found,) = products_of(matrix, ["year", "year2"])
+    assert found == ("year2", "year", "year", 1900.0, 1900.0)
+    assert "at 'year' = 1900, the other terms" in held("year", [found], True)
+    assert "square of 'year'" in held("year2", [found], True)
+    cubes = products_of(np.column_stack([year, year**2, year**3]), ["y", "y2", "y3"])
+    assert [one[:3] for one in cubes] == [("y2", "y", "y"), ("y3", "y", "y2")]
+    assert held("y", cubes, True).startswith(", at 'y' = 0 and 'y2' = 0")
+    assert len(note_on_products(cubes)) == 2
+
+
+def test_what_is_no_product():
+    """Dummies of one category, columns with few values, and rows too few to tell."""
+    rng = np.random.default_rng(1)
+    category = rng.integers(0, 4, 200)
+    dummies = np.column_stack([category == k for k in (1, 2, 3)]).astype(float)
+    assert products_of(dummies, list("abc")) == ()
+    assert products_of(rng.integers(0, 3, (300, 6)).astype(float), list("abcdef")) == ()
+    assert products_of(rng.integers(0, 2, (8, 5)).astype(float), list("abcde")) == ()
+    assert products_of(rng.normal(size=(6, 4)), list("abcd")) == ()
+    almost = rng.normal(size=(50, 2))
+    third = almost.prod(axis=1) + 1e-4 * rng.normal(size=50)
+    assert products_of(np.column_stack([almost, third]), list("abc")) == ()
+
+
+def test_a_product_among_the_first_rows_alone_is_none():
+    """Columns are looked at whole, however many rows there are."""
+    rng = np.random.default_rng(2)
+    pair = rng.normal(size=(1000, 2))
+    third = pair.prod(axis=1)
+    assert len(products_of(np.column_stack([pair, third]), list("abc"))) == 1
+    third[1] += 1.0
+    assert products_of(np.column_stack([pair, third]), list("abc")) == ()
