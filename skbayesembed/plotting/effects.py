@@ -170,16 +170,16 @@ class EffectsDisplay(Display):
         )
         names = self._names()
         labels = [names[k] for k in chosen]
-        hollow = np.isin(chosen, () if found.unmixed is None else found.unmixed)
+        withheld = found.withheld[np.ix_(rows, chosen)]
         below = self._below(
-            hollow.any(),
+            withheld.any(),
             on_rough(found.rough, chosen, found.names if self.names is None else self.names),
         )
         height = forest_height(labels) + LINE * below.count("\n")
         width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
         panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)
         self.points_, self.intervals_ = [], []
-        for axes, j in zip(panels, rows, strict=True):
+        for axes, j, hollow in zip(panels, rows, withheld, strict=True):
             look = {"source": found.source, "hollow": hollow, "by_lines": True}
             mean, interval = found.mean[j, chosen], found.interval[j, chosen]
             made = forest(axes, labels, mean, interval, **look)

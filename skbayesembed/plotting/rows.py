@@ -157,9 +157,7 @@ def _effects(table, names, quantity):
     terms = [i for i, term in enumerate(table.terms) if term != INTERCEPT]
     terms = terms or list(range(len(table.terms)))
     one = len(terms) == 1
-    unmixed, note = _unmixed(table, len(names))
-    if unmixed is not None:
-        unmixed = np.tile(unmixed, len(terms))
+    unmixed, note = _withheld(table, terms)
     p = p_values(table.p_value[terms].ravel())
     return Rows(
         [name if one else f"{table.terms[i]}: {name}" for i in terms for name in names],
@@ -175,16 +173,26 @@ def _effects(table, names, quantity):
     )  # fmt: skip
 
 
+def _withheld(table, terms):
+    """Effects of some terms without intervals, flat, and what to say of them; None of none."""
+    withheld = getattr(table, "withheld", None)
+    if withheld is None or not withheld[terms].any():
+        return None, None
+    return withheld[terms].ravel(), _hollow(table, np.flatnonzero(withheld[terms].any(axis=0)))
+
+
 def _unmixed(table, n):
     """Which of ``n`` topics have not mixed, and what to say of them; None where all have."""
     which = getattr(table, "unmixed", None)
     if which is None or not len(which):
         return None, None
-    name = "topic" if len(which) == 1 else "topics"
-    which_called = named(table.names, which)
-    return np.isin(np.arange(n), which), (
-        f"hollow: chains have not mixed ({name} {', '.join(map(str, which_called))})"
-    )
+    return np.isin(np.arange(n), which), _hollow(table, which)
+
+
+def _hollow(table, topics):
+    """What is said of topics without intervals."""
+    which = ", ".join(map(str, named(table.names, topics)))
+    return f"hollow: chains have not mixed (topic{'s' * (len(topics) > 1)} {which})"
 
 
 def _topic_sizes(table):

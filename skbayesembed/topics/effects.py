@@ -48,6 +48,7 @@ _MANY = 0.03
 # Digits after the point in print, at least.
 _DIGITS = 4
 _BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
+_SETTLED = "chains have not mixed on the share of the topic, but agree on the effect"
 _KNOWN = "topics are taken as known: intervals leave out their uncertainty"
 
 
@@ -89,8 +90,13 @@ class TopicEffects(RegressedTable):
         Probability of the intervals.
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
-        Print and figures mark them, and have no intervals and p-values of them; ``interval``,
-        ``p_value`` and data frames keep the numbers, with a column ``mixed``.
+    settled : ndarray of bool of shape (n_terms, n_topics) or None
+        Effects on these topics on which chains agree all the same: by so little that, if they
+        differed by half of ``sd`` (a standard deviation), it would be more in three of four cases.
+    withheld : ndarray of bool of shape (n_terms, n_topics)
+        Effects on these topics that are not settled. Print and figures mark them, and have no
+        intervals and p-values of them; ``interval``, ``p_value`` and data frames keep the numbers,
+        with a column ``mixed``.
     autocorrelation, autocorrelated, residual_correlation : ndarray of shape (n_topics,) or None
     trend, alternating : ndarray of shape (n_topics,) or None
         Of the residuals of each topic over time, as of a `Regression`; None without ``times``.
@@ -154,6 +160,13 @@ class TopicEffects(RegressedTable):
     rough: dict[int, str] = field(default_factory=dict)
     off_zero: np.ndarray | None = None
     products: tuple[Product, ...] = ()
+    settled: np.ndarray | None = None
+
+    @property
+    def withheld(self) -> np.ndarray:
+        """Effects without intervals in print, as chains differ on them, (n_terms, n_topics)."""
+        unmixed = np.tile(~mixed_of(self.unmixed, self.mean.shape[1]), (len(self.terms), 1))
+        return unmixed if self.settled is None else unmixed & ~self.settled
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
@@ -180,8 +193,8 @@ class TopicEffects(RegressedTable):
         return f"{name} ({self.words[topic]})" if name == f"topic {topic}" else name
 
     def _told(self, topic, j):
-        """An effect in words; a point alone where the topic has not mixed, as in the table."""
-        if self.unmixed is None or topic not in self.unmixed:
+        """An effect in words; a point alone where chains differ on it, as in the table."""
+        if not self.withheld[j, topic]:
             return self._sentence(topic, j)
         (mean,) = rounded([self.mean[j, topic]], "+", 2, 4)
         text = f"The mean share of {self._called(topic)} differs by {mean} (no interval) "
@@ -205,7 +218,7 @@ class TopicEffects(RegressedTable):
         rest = with_sample(self._sample(), f"the regression has {rows}", p)
         if self.n_left_out > _MANY * (self.n_left_out + self.n_documents):
             rest += f", and leaves out {self._left_out()}"
-        known = f"{rest}. {capital('; '.join(self._assumed(topic)))}"
+        known = f"{rest}. {capital('; '.join(self._assumed(j, topic)))}"
         return ended(f"{text}. {known}", None)
 
     def _step(self, j):
@@ -230,8 +243,8 @@ class TopicEffects(RegressedTable):
         one = self.n_left_out == 1
         return f"{self.n_left_out:,} {'document' if one else 'documents'} without a known word"
 
-    def _assumed(self, topic):
-        """What effects on a topic rest on, clauses of a sentence."""
+    def _assumed(self, j, topic):
+        """What an effect rests on, clauses of a sentence."""
         of_vectors = (
             "the uncertainty of the word vectors is included"
             if self._has_draws()
@@ -239,6 +252,8 @@ class TopicEffects(RegressedTable):
         )
         of_topic = InTime(*(None if x is None else x[topic] for x in in_time_of(self)))
         of_topics = [_BY_VI] * self.variational + [_KNOWN] * self.known_topics
+        if self.settled is not None and self.settled[j, topic]:
+            of_topics.append(_SETTLED)
         if topic in self.rough:
             of_topics.append(f"the interval is rough (share of the topic: {self.rough[topic]})")
         of_topics += [note.strip("()") for note in self._notes_on_few()]
@@ -258,13 +273,29 @@ class TopicEffects(RegressedTable):
         return "draws of vectors" if self._has_draws() else "vectors taken as known"
 
     def _mixed(self):
-        return np.tile(mixed_of(self.unmixed, self.mean.shape[1]), len(self._shown_terms()))
+        return ~self.withheld[self._shown_terms()].ravel()
+
+    def _marked(self):
+        """Topics with effects that are withheld among those that are shown."""
+        return np.flatnonzero(self.withheld[self._shown_terms()].any(axis=0))
+
+    def _note_on_settled(self):
+        """A line, in a list, on topics that have not mixed and have effects with intervals."""
+        if self.settled is None or not self.settled[self._shown_terms()].any():
+            return []
+        of = np.flatnonzero(self.settled[self._shown_terms()].any(axis=0))
+        which = joined([str(self._key(topic)) for topic in of.tolist()])
+        return [
+            f"(topic{'s' * (of.size > 1)} {which}: chains have not mixed on the share, but agree "
+            "on the effects that have intervals, within what the sampling of "
+            f"{self._sampled()} leaves open)"
+        ]
 
     def _in_a_row(self):
         """Effects in a row, without the constant's, as `over_settings` compares them."""
         terms = [j for j, term in enumerate(self.terms) if term != INTERCEPT]
         topics = [called(self.names, "topic", k) for k in range(self.mean.shape[1])]
-        mixed = np.tile(mixed_of(self.unmixed, len(topics)), len(terms))
+        mixed = ~self.withheld[terms].ravel()
         asides = [_BY_VI] * self.variational + [_KNOWN] * self.known_topics
         rough = [f"topic {k}: rough, {why}" for k, why in self.rough.items()]
         return Bunch(
@@ -330,7 +361,7 @@ class TopicEffects(RegressedTable):
         p = np.where(mixed, p_values(self.p_value[terms].ravel()), "-")
         topics = named(self.names, np.tile(np.arange(n_topics), len(terms)))
         return [
-            Column("topic", topics, ("topic",), marked(self.unmixed, self.names)),
+            Column("topic", topics, ("topic",), marked(self._marked(), self.names)),
             Column("effect", self.mean[terms].ravel(), ("mean",), f"+.{digits}f"),
             Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
             Column("interval", interval, (), f"+.{digits}f", left=True),
@@ -360,7 +391,10 @@ class TopicEffects(RegressedTable):
         notes += self._notes_on_few()
         notes += self._note_on_constant()
         notes += [f"({clause})" for clause in self._beside_unmixed()]
-        return notes + notes_on_unmixed(self.unmixed, self.names) + list(self._asides)
+        notes += self._note_on_settled()
+        partly = self.settled is not None and bool(self.settled[self._shown_terms()].any())
+        notes += notes_on_unmixed(self._marked(), self.names, partly)
+        return notes + list(self._asides)
 
     def _note_on_freedom(self):
         """A line, in a list, where there are more degrees of freedom than units."""
@@ -377,7 +411,7 @@ class TopicEffects(RegressedTable):
         beyond = [
             topic
             for j in np.flatnonzero(self.terms == INTERCEPT)
-            for topic in np.flatnonzero(mixed_of(self.unmixed, self.mean.shape[1])).tolist()
+            for topic in np.flatnonzero(~self.withheld[j]).tolist()
             if np.min(self.interval[j, topic]) < 0 or np.max(self.interval[j, topic]) > 1
         ]
         if INTERCEPT not in shown or not beyond:

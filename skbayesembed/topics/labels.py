@@ -53,12 +53,17 @@ def mixed_of(unmixed, n):
     return ~np.isin(np.arange(n), [] if unmixed is None else unmixed)
 
 
-def notes_on_unmixed(unmixed, names=None):
-    """Lines below a table of topics, some of which have not mixed; a list."""
+def notes_on_unmixed(unmixed, names=None, partly=False):
+    """Lines below a table of topics, some of which have not mixed; a list.
+
+    Where they have intervals ``partly``, what has none is read as a point.
+    """
     if unmixed is None or not len(unmixed):
         return []
     which = ", ".join(map(str, named(names, unmixed)))
     read = f"topic {which} as a point" if len(unmixed) == 1 else f"topics {which} as points"
+    if partly:
+        return [f"(* chains not mixed ({_UNMIXED}): read what has no interval as a point)"]
     return [f"(* chains not mixed ({_UNMIXED}): read {read} without intervals)"]
 
 

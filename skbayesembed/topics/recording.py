@@ -344,6 +344,20 @@ def unmixed_topics(posterior):
     return np.union1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
 
 
+def topics_apart(posterior):
+    """Of `unmixed_topics` those that have but a large R-hat of their shares, ndarray of int.
+
+    Chains are in one mode and go nowhere: answers may agree between them all the same.
+    """
+    if posterior.attrs.get("solver") not in CHAINS:
+        return np.zeros(0, int)
+    moving = drifting(_drifts(posterior)[0])
+    n = posterior["counts"].shape[2]
+    if moving[n:].any() or posterior.attrs.get("chain_similarity", 1.0) < SAME:
+        return np.zeros(0, int)
+    return np.setdiff1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
+
+
 def _of_large(found):
     """Topics of large R-hat, by that of each."""
     return np.flatnonzero(np.nan_to_num(found) > SHARE_RHAT_LIMIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import chdtri, stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
@@ -25,13 +25,15 @@ from ..posterior.sources import VECTORS, units_called
 from .effects import TopicEffects
 from .inputs import vocabulary_reading
 from .labels import labels_of, notes_on_rough, rough_topics
-from .recording import unmixed_topics
+from .recording import topics_apart, unmixed_topics
 from .theta import theta_draws
 from .unbiased import unbiased_shares
 
 SHARES = ("unbiased", "posterior")
 # Joint draws of effects, at least.
 _DRAWS = 1000
+# Variance between chains that is to be seen, in squared standard errors, and how surely.
+_HALF_ERROR, _SEEN = 0.25, 0.75
 # Share of a document below which a difference is one of rounding, and no effect.
 _ROUNDING = 1e-6
 
@@ -80,11 +82,8 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     warn_of_one_unit(design.terms, freedom)
     spread = np.ptp(design.matrix, axis=0)
     spread[spread == 0] = 1.0
-    runs = np.arange(chosen.size)
-    if posterior.n_runs > 1:
-        runs = posterior.runs_of(chosen)
     effects = _pooled(
-        estimator, design.terms, spread, found, variances, draws, freedom, facts, runs
+        estimator, design.terms, spread, found, variances, draws, freedom, facts, chosen
     )
     warn_of_alternation(in_time_of(effects), effects._sampled())
     _warn_of_few(effects)
@@ -129,15 +128,16 @@ def _in_time(design, units, when, shares, each, rng):
     return found, variances, draws, freedom, facts
 
 
-def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, runs):
+def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, chosen):
     """Effects under draws of the topics, pooled: variances within and between them add up.
 
-    ``runs`` (n_draws,) are those of `between_draws`.
+    ``chosen`` (n_draws,) are the places of these draws in the posterior.
 
     An effect that changes no share by more than rounding does, over the whole ``spread`` (n_terms,)
     of its term, is none, with p = 1.
     """
-    prob = facts["prob"]
+    prob, posterior = facts["prob"], estimator.posterior_
+    runs = posterior.runs_of(chosen) if posterior.n_runs > 1 else np.arange(chosen.size)
     mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
     parts = between_draws(np.array(found), runs)
     between = sum(part for part, _ in parts)
@@ -158,14 +158,44 @@ def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, 
         freedom,
         np.concatenate(draws),
         labels_of(estimator),
-        unmixed=unmixed_topics(estimator.posterior_),
-        rough=rough_topics(estimator.posterior_),
-        names=given_names(estimator.posterior_, "topic"),
+        unmixed=unmixed_topics(posterior),
+        settled=_settled(posterior, np.array(found), sd, chosen),
+        rough=rough_topics(posterior),
+        names=given_names(posterior, "topic"),
         **facts,
     )._resting_on(
-        f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units",
-        notes_on_rough(estimator.posterior_),
+        f"units, {VECTORS}" if posterior.n_runs > 1 else "units",
+        notes_on_rough(posterior),
     )
+
+
+def _settled(posterior, found, sd, chosen):
+    """Effects on which chains agree though shares of the topics differ, bool (n_terms, n_topics).
+
+    What the sampling of units leaves open may be far more than what chains differ by. Chains agree
+    where the variance between their halves' means is so small that it would be larger in three of
+    four cases if the standard deviation between chains were half the standard error, ``sd``. None
+    is settled where chains are in different modes or have not come to rest.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n_chosen, n_terms, n_topics)
+    sd : ndarray of shape (n_terms, n_topics)
+    chosen : ndarray of int of shape (n_chosen,)
+        Places of draws in the posterior, in order.
+    """
+    settled, apart, n_chains = np.zeros(sd.shape, bool), topics_apart(posterior), posterior.n_chains
+    if not apart.size or posterior.n_runs > 1 or n_chains < 2:
+        return settled
+    half = 2 * (chosen // posterior.n_draws)
+    half += chosen % posterior.n_draws >= posterior.n_draws / 2
+    if np.bincount(half, minlength=2 * n_chains).min() == 0:
+        return settled
+    means = np.array([found[half == one].mean(axis=0) for one in range(2 * n_chains)])
+    # of chains that stay where they are halves have the less variance, each being there twice
+    limit = _HALF_ERROR * chdtri(n_chains - 1, _SEEN) * 2 / (2 * n_chains - 1)
+    settled[:, apart] = (means.var(axis=0, ddof=1) <= limit * sd**2)[:, apart]
+    return settled
 
 
 def _posterior_shares(estimator, counts, chosen):
