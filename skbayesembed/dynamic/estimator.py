@@ -16,7 +16,7 @@ from ..common.compiling import told_of_compiling
 from ..common.estimator import Learned, all_or_nothing
 from ..corpus.units import name_of
 from ..cost import Cost
-from ..sgns.documents.source import warn_of_dispersion, warn_of_few_units
+from ..sgns.documents.source import tell_of_copies, warn_of_dispersion, warn_of_few_units
 from ..sgns.vectors import UnitsMixin
 from . import inputs
 from .at import VectorsAtMixin
@@ -439,6 +439,8 @@ class DynamicSGNS(
             self._sampling = self._sampling_of(training, seeds)
             if units is not None:
                 warn_of_few_units(self, training.units.n_units)
+            in_periods = training.units.index[np.argsort(training.index, kind="stable")]
+            tell_of_copies(self, training.sources, in_periods)
             if self.uncertainty == "model":
                 warn_of_dispersion(
                     SimpleNamespace(

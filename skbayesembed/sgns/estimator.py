@@ -25,6 +25,7 @@ from .documents.source import (
     balances,
     check_countable,
     sampling_of,
+    tell_of_copies,
     warn_of_dispersion,
     warn_of_few_units,
 )
@@ -473,6 +474,8 @@ class BayesianSGNS(
             self._sampling = sampling_of(of, training, found.posterior, seeds["units"])
             if units is not None:
                 warn_of_few_units(self, training.units.n_units)
+            pairs = training.by_document
+            tell_of_copies(self, [getattr(pairs, "source", None)], training.units.index)
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)

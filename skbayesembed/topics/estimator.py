@@ -15,6 +15,7 @@ from .. import cost, spine
 from ..common.checks import check_choice
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, all_or_nothing, check_room
+from ..corpus.copies import of_counts, warn_of_copies
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
 from ..cost import Cost
@@ -417,6 +418,7 @@ class GaussianLDA(
         self._stream = None
         self._note(training, seeds["reading"])
         self._set_fitted(found)
+        warn_of_copies(of_counts(training.counts), what="posteriors are too narrow")
         return self
 
     @told_of_compiling

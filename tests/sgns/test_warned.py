@@ -73,7 +73,7 @@ def test_few_units_are_told_of():
 
 
 def test_a_size_has_the_sign_of_its_interval_beside_it():
-    about = {"held": False, "p": 0.05, "step": "a year"}
+    about = {"p": 0.05, "beside": "a year"}
     below = ("-0.125", "(90% interval of the difference -0.228 to -0.022, p = 0.050)")
     said = effect("it", figures=below, side="smaller", **about)
     figures = "(difference -0.125; 90% interval -0.228 to -0.022, p = 0.050)"

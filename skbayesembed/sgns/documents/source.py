@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ...common.warnings import warn_user
+from ...corpus.copies import of_counts, of_tokens, warn_of_copies
 from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
+from ..batches import CorpusBatches, MatrixBatches
 from ..checks import one_by_one
 from ..counting import expected_negatives
 from ..data import pair_table
@@ -130,6 +133,24 @@ def balances(estimator):
 _NAMED = 5
 # Variances by units beyond so many times the model's are warned of.
 _DISPERSED = 2.0
+
+
+def tell_of_copies(estimator, sources, units):
+    """Warn of documents that are copies of others, where intervals are by units.
+
+    ``sources`` are those of pairs, and ``units`` (n_documents,) in their order.
+    """
+    if estimator.uncertainty != "documents":
+        return
+    documents = []
+    for source in sources:
+        if isinstance(source, CorpusBatches):
+            documents.append(of_tokens(source.ids, source.offsets))
+        elif isinstance(source, MatrixBatches):
+            documents.append(of_counts(source.matrix))
+        else:
+            return
+    warn_of_copies(chain.from_iterable(documents), units)
 
 
 def warn_of_few_units(estimator, n):
