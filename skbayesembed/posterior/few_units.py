@@ -61,11 +61,14 @@ def warn_of_few(
         return
     least = np.nanmin(freedom.reshape(len(freedom), -1), axis=1, initial=np.inf)
     j = int(np.argmin(least))
+    advice = f"take fewer {'features' if what == 'slope' else 'terms'}"
+    if len(terms) == 1:
+        advice = f"more {units} are needed"
     warn_user(
         f"{about} are few for {len(terms)} {what}{'' if len(terms) == 1 else 's'}: there are "
         f"{n_units / len(terms):.1f} {units} per {what}, and that of {str(terms[j])!r} has "
         f"{least[j]:.1f} degrees of freedom (column df). Below {_FEWEST_UNITS} {units} per {what}, "
         f"and below {_FEWEST_FREE:g} degrees of freedom, do not rely on intervals and p-values: "
-        f"take fewer {'features' if what == 'slope' else 'terms'}.",
+        f"{advice}.",
         UserWarning,
     )
