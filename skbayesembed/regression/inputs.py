@@ -152,7 +152,10 @@ def outcome_of(outcome, n, shape):
         )
     if not np.isfinite(y).all():
         where = np.flatnonzero(~np.isfinite(y))[0]
-        raise ValueError(f"outcome must be finite, got {y[where]} in document {where}.")
+        raise ValueError(
+            f"outcome must be finite, got {y[where]} in document {where}: leave such documents out "
+            "(of features, outcome, units and all else that has a row for each)."
+        )
     return y
 
 

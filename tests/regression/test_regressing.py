@@ -210,6 +210,10 @@ def test_features_that_are_nearly_alike():
         ({"features": np.zeros((30, N))}, "independent columns"),
         ({"features": np.ones((2, 3, 4, 5))}, "features must be of shape"),
         ({"features": np.ones(4)}, "must have draws.*one number for each of 4 documents"),
+        (
+            {"outcome": [np.nan] * N},
+            r"outcome must be finite, got nan in document 0: leave such documents out \(of feat",
+        ),
         ({"outcome": np.ones(N)}, "outcome must vary, got 1 alone"),
         (
             {"covariates": {"age": np.arange(N) % 7, "year": np.arange(N)}, "outcome": range(N)},
