@@ -10,7 +10,7 @@ import numpy as np
 from ..common.checks import as_floats, check_not_iterator, check_total
 
 # What a fit can do without units, in the message of an error.
-BY_MODEL = ", or use uncertainty='model'"
+BY_MODEL = "; or use uncertainty='model'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,8 @@ def units_of(units, weights, n, what="documents", otherwise=""):
     if units is not None and found.size < 2:
         raise ValueError(
             f"units must be two or more, got {found.size} ({found.tolist()!r}) for {n} {what}: how "
-            f"units differ cannot be seen in one. Leave units out{otherwise}."
+            "units differ cannot be seen in one. Leave units out: intervals are then those of "
+            f"independent documents, which say nothing of other units{otherwise}."
         )
     whole = np.zeros(n, dtype=np.int64)
     whole[counted] = index

@@ -387,7 +387,7 @@ def test_mode_of_too_low_a_rank():
     ("options", "message"),
     [
         ({"units": SPEAKERS[:-1]}, "units must have one label for each of the 30 documents"),
-        ({"units": ["a"] * D}, "units must be two or more, got 1.*out, or use uncertainty='model'"),
+        ({"units": ["a"] * D}, "units must be two or more, .*units; or use uncertainty='model'"),
         ({"sample_weight": [1.0]}, "sample_weight must have one number for each of the 30"),
         ({"sample_weight": [-1.0] * D}, "sample_weight must be finite and >= 0"),
     ],
