@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import as_floats, check_no_texts
+from ..common.checks import as_floats, check_no_texts, is_number, is_numeral
 from .rows import row_labels
 
 INTERCEPT = "(intercept)"
@@ -21,6 +22,10 @@ _CONSTANTS = frozenset({INTERCEPT, "intercept", "const", "constant"})
 _OF_CATEGORIES = (
     "Code categories as columns of 0 and 1 first, with pandas.get_dummies(..., drop_first=True) "
     "for example, without rows that lack one: they would count as the first category."
+)
+_OF_NUMERALS = (
+    "They read as numbers: pass them as such, as by .astype(float). (Codes of categories are to be "
+    "columns of 0 and 1, as of pandas.get_dummies(..., drop_first=True).)"
 )
 # Share of the largest singular value below which columns depend on each other.
 _LEAST = 1e-9
@@ -105,7 +110,18 @@ def _as_numbers(values, name):
         check_no_texts(values)
         return as_floats(values)
     except ValueError as error:
-        raise ValueError(f"{name} must hold numbers: {error}. {_OF_CATEGORIES}") from None
+        advice = _OF_NUMERALS if _reads_as_numbers(values) else _OF_CATEGORIES
+        raise ValueError(f"{name} must hold numbers: {error}. {advice}") from None
+
+
+def _reads_as_numbers(values):
+    """Whether entries are texts of numbers, and none of them other texts."""
+    try:
+        entries = np.asarray(values).ravel().tolist()
+    except ValueError:
+        return False
+    texts = [x for x in entries if isinstance(x, str | bytes)]
+    return bool(texts) and all(map(is_numeral, texts))
 
 
 def _terms_of(names, matrix, alone):
@@ -134,9 +150,19 @@ def _check_varying(matrix, terms, what, name):
         if len(column) > 1 and term != INTERCEPT and np.ptp(column) == 0:
             raise ValueError(
                 f"{name} must have columns that vary, got {column[0]:g} in all {len(column)} "
-                f"{what} for {term!r}: leave it out, a constant is added by itself. (A column of "
-                "ones counts as the constant if it is called 'intercept', 'const' or 'constant'.)"
+                f"{what} for {term!r}: leave it out, a constant is added by itself. "
+                f"{_aside(column)}"
             )
+
+
+def _aside(column):
+    """What a column that does not vary may be, in brackets."""
+    if column[0] == 0:
+        return "(So looks a category without rows, as pandas.get_dummies of a Categorical has it.)"
+    return (
+        "(A column of ones counts as the constant if it is called 'intercept', 'const' or "
+        "'constant'.)"
+    )
 
 
 def note_on_names(terms: Iterable[str]) -> list[str]:
@@ -164,6 +190,8 @@ def _named_columns(design, n, what, called):
         raise ValueError(
             f"{called} must hold its values, got a LazyFrame: pass {called}.collect()."
         )
+    if design is None or isinstance(design, str | bytes) or is_number(design):
+        raise _of_no_columns(design, n, what, called)
     if isinstance(design, Mapping):
         names, columns = list(design), list(design.values())
     elif getattr(getattr(design, "dtype", None), "names", None):
@@ -181,6 +209,11 @@ def _named_columns(design, n, what, called):
         matrix = design.toarray() if sparse.issparse(design) else design
         return None if name is None else [name], _as_numbers(matrix, called)
     for name, column in zip(names, columns, strict=True):
+        if np.ndim(column) == 0:
+            raise ValueError(
+                f"{called}[{name!r}] must have a value for each of the {n} {what}, got "
+                f"{_one_thing(column)}."
+            )
         if np.shape(column) != (n,):
             raise ValueError(
                 f"{called} must have a row for each of the {n} {what}, got shape "
@@ -194,6 +227,22 @@ def _named_columns(design, n, what, called):
         for name, column in zip(names, columns, strict=True)
     ]
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
+
+
+def _of_no_columns(design, n, what, name):
+    """The ValueError for what has no columns: nothing, a number or the text of a formula."""
+    formula = ": formulas are not read, pass the columns" if isinstance(design, str) else ""
+    return ValueError(
+        f"{name} must be a dict, DataFrame or array of covariates, with a row for each of the {n} "
+        f"{what}, got {_one_thing(design)}{formula}."
+    )
+
+
+def _one_thing(value):
+    """What stands in the place of columns, in words."""
+    if isinstance(value, str | bytes):
+        return f"the text {reprlib.repr(value)}"
+    return f"the number {value}" if is_number(value) else reprlib.repr(value)
 
 
 def _check_column(column, name):

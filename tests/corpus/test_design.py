@@ -56,7 +56,6 @@ def test_first_column_of_ones_of_a_design_matrix(form):
         ({"const": np.full(4, 2.0), "year": X[:, 1]}, 2, "const"),
         (np.ones(4), 1, "x0"),
         (np.column_stack([X, np.ones(4)]), 1, "x2"),
-        (np.column_stack([np.ones(4), X, np.zeros(4)]), 0, "x3"),
         (pd.Series(np.ones(4), name="woman"), 1, "woman"),
     ],
 )
@@ -95,6 +94,12 @@ def test_rows():
         (np.column_stack([X[:, 0], 1 - X[:, 0]]), r"zero: \(intercept\), x0, x1. Leave"),
         (np.eye(4), r"fewer columns than documents, got 5 \(with a constant\) for 4"),
         (np.zeros((4, 0)), r"got shape \(4, 0\)"),
+        (None, "must be a dict, DataFrame or array of covariates, with a row .* 4 doc.*, got None"),
+        ("~ party", "got the text '~ party': formulas are not read, pass the columns"),
+        (3.0, r"must be a dict, .*, got the number 3\.0\."),
+        ({"k": 3.0}, r"design\['k'\] must have a value for each of the 4 doc.* the number 3\.0\."),
+        ({"k": np.float64(3.0)}, r"got the number 3\.0\."),
+        ({"k": "Whig"}, r"got the text 'Whig'\."),
     ],
 )
 def test_refused(design, message):
@@ -143,10 +148,25 @@ def test_what_is_behind_a_mask_is_missing():
 @pytest.mark.parametrize("form", [dict, pd.DataFrame])
 def test_texts_are_no_covariates(form):
     """Not even of numbers, which may be names of groups."""
-    with pytest.raises(ValueError, match="must hold numbers: got texts, such as '1'. Code categ"):
-        design_of(form({"group": ["1", "2", "3", "1"]}), 4)
     with pytest.raises(ValueError, match=r"\['party'\] must hold numbers: got texts"):
         design_of(form({"x": [1, 2, 4, 3], "party": ["Whig", "Whig", "None", "None"]}), 4)
+    for group in (["1", "2", "3", "b"], ["", "2", "3", "1"]):
+        with pytest.raises(ValueError, match=r"got texts, such as '(b|)'. Code categories as col"):
+            design_of(form({"group": group}), 4)
+    for year in (["1861", "1862", "1865", "1870"], ["1861", None, "1865", "1870"]):
+        with pytest.raises(ValueError, match=r"such as '1861'. They read as .*astype\(float\)"):
+            design_of(form({"year": year}), 4)
+
+
+def test_categories_that_no_row_has():
+    """They are columns of zeros in pandas."""
+    with pytest.raises(ValueError, match="got 0 in all 4 documents for 'x3'"):
+        design_of(np.column_stack([np.ones(4), X, np.zeros(4)]), 4)
+    party = pd.get_dummies(pd.Series(pd.Categorical(list("uvuv"), categories=list("uvw"))))
+    with pytest.raises(ValueError, match=r"'w': leave it out, .*\(So looks a category without"):
+        design_of(party[["v", "w"]], 4)
+    with pytest.raises(ValueError, match=r"'one': leave it out, .*\(A column of ones counts as"):
+        design_of({"x": X[:, 1], "one": np.ones(4)}, 4)
 
 
 def test_a_series_is_called_by_its_name():
