@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from .sources import (
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
 # other numbers have an exponent.
 _DIGITS, _MOST_DIGITS = (2, 4), 5
+# Keys that an error lists.
+_LISTED = 6
 # What intervals allow for.
 _RESTS_ON = {
     "model": "The interval is for these texts alone",
@@ -36,6 +39,37 @@ _CAVEATS = {"vi": "Intervals by variational inference may be too narrow"}
 _OF_DIFFERENCE = " of the difference"
 # In the place of all that.
 _UNUSABLE = "The chains have not mixed, so this answer is not to be used"
+
+
+class Sentences(dict):
+    """Sentences by their keys; an error for another key says which there are.
+
+    Parameters
+    ----------
+    texts : dict of hashable to str
+    same : dict of hashable to hashable, optional
+        Keys that are read as others, as the numbers of topics that have names.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import Sentences
+    >>> told = Sentences({("war", "year"): "It rose."}, {(0, "year"): ("war", "year")})
+    >>> told[0, "year"], len(told)
+    ('It rose.', 1)
+    >>> told["year"]
+    Traceback (most recent call last):
+    KeyError: "no sentence of 'year'; there is one of each of ('war', 'year')"
+    """
+
+    def __init__(self, texts: Mapping[Any, str], same: Mapping[Any, Any] | None = None) -> None:
+        super().__init__(texts)
+        self._same = dict(same or {})
+
+    def __missing__(self, key: Hashable) -> str:
+        if key in self._same:
+            return self[self._same[key]]
+        some = [*map(repr, islice(self, _LISTED)), *["..."][: max(len(self) - _LISTED, 0)]]
+        raise KeyError(f"no sentence of {key!r}; there is one of each of {', '.join(some)}")
 
 
 def rounded(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 
 from skbayesembed.posterior.cells import dashed, number, readable_numbers
-from skbayesembed.posterior.sentences import estimate, with_signs
+from skbayesembed.posterior.sentences import Sentences, estimate, with_signs
 from skbayesembed.posterior.tables import Column
 
 
@@ -48,3 +50,15 @@ def test_zero_has_no_sign():
     assert with_signs(-1e-9, (-0.1, 0.1), 0.05)[0] == "0.000"
     assert estimate({"mean": -1e-9, "interval": (-0.1, 0.1)}, None, 0.9, "+").startswith("0.00 ")
     assert number(-np.inf, ".2f") == "-inf"
+
+
+def test_keys_of_sentences():
+    """Others are told which there are; print, length and order are those of a dict."""
+    texts = {(name, "year"): name for name in "abcdefgh"}
+    told = Sentences(texts, {(k, "year"): (name, "year") for k, name in enumerate("abcdefgh")})
+    for same in (told, copy.copy(told), pickle.loads(pickle.dumps(told))):
+        assert same[2, "year"] == same["c", "year"] == "c"
+        assert (2, "year") not in same and len(same) == 8
+        assert same == texts and list(same) == list(texts) and repr(same) == repr(texts)
+    with pytest.raises(KeyError, match=r"no sentence of \(8, 'year'\); .*\('f', 'year'\), \.\.\."):
+        told[8, "year"]
