@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import solve_triangular
 
 from ..common.checks import as_floats, check_no_texts, is_number, is_numeral
 from .rows import row_labels
@@ -322,3 +323,32 @@ def check_rank(
             f"{name} must have independent columns, and these depend on each other or are zero: "
             f"{', '.join(depend)}. Leave one of them out."
         )
+
+
+def explained_by_others(matrix: np.ndarray) -> np.ndarray:
+    """Share of the variation of each column that the others explain; NaN of a constant.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_terms)
+        Of full rank, with a constant.
+
+    Returns
+    -------
+    ndarray of shape (n_terms,)
+        ``1 / (1 - share)`` is the variance inflation factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.corpus.design import explained_by_others
+    >>> x = np.arange(6.0)
+    >>> explained_by_others(np.column_stack([np.ones(6), x, x**2])).round(2).tolist()
+    [nan, 0.92, 0.92]
+    """
+    varies = np.sum((matrix - matrix.mean(axis=0)) ** 2, axis=0)
+    upper = np.linalg.qr(matrix, mode="r")
+    # the squares of a row are the diagonal of the inverse of squares and products
+    own = 1.0 / np.sum(solve_triangular(upper, np.eye(len(upper))) ** 2, axis=1)
+    left = np.divide(own, varies, out=np.full(own.size, np.nan), where=varies > 0)
+    return np.maximum(1.0 - left, 0.0)

@@ -16,7 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_bool, check_choice, check_prob
 from ..common.warnings import warn_user
-from ..corpus.design import INTERCEPT, check_rank, design_of
+from ..corpus.design import INTERCEPT, check_rank, design_of, explained_by_others
 from ..corpus.products import products_of
 from ..corpus.rows import check_rows
 from ..corpus.times import Times, check_order
@@ -245,7 +245,7 @@ def regress(
         np.outer(per, per) * fit.by_features[np.ix_(keep, keep)],
         (fit.freedom[keep], of_features),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
-        _explained(fit.plain.matrix, fit.plain.least.root)[keep],
+        explained_by_others(fit.plain.matrix)[keep],
         {
             "error": error,
             "n_documents": len(y),
@@ -331,17 +331,6 @@ def _r_squared(basis, y):
     """
     left = residuals(basis, y)
     return float(1.0 - np.sum(left**2) / np.sum((y - y.mean()) ** 2))
-
-
-def _explained(matrix, root):
-    """Share of the variation of each term that the others explain; NaN of the constant.
-
-    ``root @ root.T`` is the inverse of the matrix's squares and products.
-    """
-    varies = np.sum((matrix - matrix.mean(axis=0)) ** 2, axis=0)
-    own = 1.0 / np.sum(root**2, axis=1)
-    left = np.divide(own, varies, out=np.full(own.size, np.nan), where=varies > 0)
-    return np.maximum(1.0 - left, 0.0)
 
 
 def _is_truth_value(outcome):

@@ -14,8 +14,9 @@ from ..posterior.cells import dashed, number, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
 from ..posterior.one_unit import known_errors, note_on_one_unit, warn_of_one_unit, with_sample
-from ..posterior.regressed import RegressedTable
+from ..posterior.regressed import RegressedTable, note_on_explained, texts_by_row
 from ..posterior.sentences import (
+    Sentences,
     capital,
     decimals,
     digits_to_tell,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 # Digits after the point in print, beyond which numbers have an exponent.
 _MOST_DIGITS = 6
-# Share of a term that others explain, above which it is said.
-_MUCH = 0.8
 # What tables say of the error of features.
 _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
@@ -208,7 +207,7 @@ class Regression(RegressedTable):
     @property
     def sentences(self) -> dict[str, str]:
         """Each slope in words, to be copied, by its term."""
-        return {str(term): self._sentence(j) for j, term in enumerate(self.terms)}
+        return Sentences({str(term): self._sentence(j) for j, term in enumerate(self.terms)})
 
     def _sentence(self, j):
         mean, low, high = with_signs(self.mean[j], self.interval[j], self.sd[j])
@@ -274,13 +273,11 @@ class Regression(RegressedTable):
 
     def _alike(self, head, values, *names, left=False):
         """A column whose numbers have as many digits after the point as others of their row."""
-        texts = []
-        for j, row in enumerate(values):
-            size = self.sd[j] if 0 < self.sd[j] < np.inf else abs(self.mean[j])
-            show = dashed(_spec_of(size, self.interval[j]))
-            ends = show(np.atleast_1d(row))
-            texts.append(ends[0] if ends[0] == "-" or len(ends) == 1 else f"[{', '.join(ends)}]")
-        return Column(head, values, names, left=left, texts=texts)
+        specs = [
+            _spec_of(sd if 0 < sd < np.inf else abs(mean), interval)
+            for sd, mean, interval in zip(self.sd, self.mean, self.interval, strict=True)
+        ]
+        return Column(head, values, names, left=left, texts=texts_by_row(values, specs))
 
     def _surely(self):
         """Verdicts in print."""
@@ -342,7 +339,7 @@ class Regression(RegressedTable):
             "most of se comes from the features)",
             "(reliability: share of a feature that is not error, given the covariates; beside: "
             "given the other features, too)",
-            *self._note_on_terms(),
+            *note_on_explained(self.terms, self.explained, "slopes"),
             *note_on_one_unit(self.terms, self.freedom),
             *note_on_few_terms(self.freedom, self.n_units, "slope"),
         ]
@@ -399,14 +396,6 @@ class Regression(RegressedTable):
         n = self.n_left_out
         what = "1 document" if n == 1 else f"{n:,} documents"
         return [f"({what} without a known word left out)"] if n else []
-
-    def _note_on_terms(self):
-        """A line, in a list, on terms that the others explain; none where they explain none."""
-        much = np.flatnonzero(self.explained > _MUCH)
-        if not much.size:
-            return []
-        shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
-        return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
 
 
 def _spec_of(size, interval):

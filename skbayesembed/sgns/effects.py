@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
 from ..common.warnings import warn_user
-from ..corpus.design import INTERCEPT, design_of
+from ..corpus.design import INTERCEPT, design_of, explained_by_others
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.products import products_of
 from ..corpus.rows import check_rows
@@ -150,6 +150,7 @@ def meaning_effects(
         n_permutations=np.array([one.n for one in permuted]) if permuted else None,
         least_p=np.array([one.least for one in permuted]) if permuted else None,
         products=products_of(rows.matrix, rows.terms),
+        explained=explained_by_others(rows.matrix)[terms],
         **fit.facts,
     )._resting_on("units")
     warn_of_alternation(in_time_of(table), table._sampled())

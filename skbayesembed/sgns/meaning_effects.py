@@ -9,13 +9,18 @@ from sklearn.utils import Bunch
 
 from ..corpus.design import note_on_names
 from ..corpus.products import Product, held, note_on_products
-from ..posterior.cells import dashed, number, p_values, repeated
+from ..posterior.cells import dashed, p_values, repeated
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
-from ..posterior.regressed import RegressedTable
+from ..posterior.regressed import (
+    RegressedTable,
+    note_on_explained,
+    spec_of_effects,
+    texts_by_row,
+)
 from ..posterior.sentences import (
-    decimals,
+    Sentences,
     effect,
     ended,
     interval_in_words,
@@ -34,7 +39,7 @@ from ..posterior.tables import Column
 LENGTH = "length"
 # Words of an end of an axis that are named.
 _NAMED = 3
-# Digits after the point in print, at least.
+# Digits after the point that are enough in print where they show the standard errors.
 _DIGITS = 3
 # Below tables, and in sentences.
 _FEW = f"(fewer than {FEW_UNITS} units: do not rely on intervals and p-values)"
@@ -97,6 +102,8 @@ class MeaningEffects(RegressedTable):
         Which terms are 0 or 1: sentences compare the two.
     products : tuple of Product
         Terms that are products of two others, or squares of one, as interactions are.
+    explained : ndarray of shape (n_terms,) or None
+        Share of the variation of a term over occurrences that the other terms explain.
     sentences : dict of (str, str) to str
         Each effect in words, to be copied, by its axis and term.
 
@@ -143,6 +150,7 @@ class MeaningEffects(RegressedTable):
     n_permutations: np.ndarray | None = None
     least_p: np.ndarray | None = None
     products: tuple[Product, ...] = ()
+    explained: np.ndarray | None = None
 
     @property
     def undecided(self) -> np.ndarray:
@@ -158,11 +166,13 @@ class MeaningEffects(RegressedTable):
     @property
     def sentences(self) -> dict[tuple[str, str], str]:
         """Each effect in words, to be copied, by its axis and term."""
-        return {
-            (axis, str(term)): self._sentence(j, i)
-            for j, term in enumerate(self.terms)
-            for i, axis in enumerate(self.axes)
-        }
+        return Sentences(
+            {
+                (axis, str(term)): self._sentence(j, i)
+                for j, term in enumerate(self.terms)
+                for i, axis in enumerate(self.axes)
+            }
+        )
 
     def _in_a_row(self):
         """Effects in a row, as `over_settings` compares them."""
@@ -264,23 +274,16 @@ class MeaningEffects(RegressedTable):
     def _columns(self):
         sd, n = known_errors(self.sd, self.interval[..., 0]), len(self.terms)
         sizes = np.where(np.isnan(sd), np.ptp(self.interval, axis=-1) / 4.0, sd)
-        digits = decimals(np.nanmin(sizes, initial=np.inf, where=sizes > 0), _DIGITS)
-        signs = np.tile(["", *["+"] * (len(self.axes) - 1)], n)
-        effects = [
-            "-" if np.isnan(x) else number(x, f"{sign}.{digits}f")
-            for x, sign in zip(self.mean.ravel(), signs, strict=True)
-        ]
-        ranges = [
-            "-"
-            if np.isnan(ends[0])
-            else f"[{', '.join(number(end, f'{sign}.{digits}f') for end in ends)}]"
-            for ends, sign in zip(self.interval.reshape(-1, 2), signs, strict=True)
-        ]
+        of_terms = zip(sizes, self.mean, strict=True)
+        specs = [spec_of_effects(*of, _DIGITS) for of in of_terms for _ in self.axes]
+        signs = ["", *["+"] * (len(self.axes) - 1)] * n
+        signed = [f"{sign}{spec}" for sign, spec in zip(signs, specs, strict=True)]
+        mean, interval = self.mean.ravel(), self.interval.reshape(-1, 2)
         return [
             Column("axis", list(self.axes) * n, ("axis",), left=True),
-            Column("effect", effects, ()),
-            Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
-            Column("interval", ranges, (), left=True),
+            Column("effect", mean, (), texts=texts_by_row(mean, signed)),
+            Column("se", sd.ravel(), ("sd",), texts=texts_by_row(sd.ravel(), specs)),
+            Column("interval", interval, (), left=True, texts=texts_by_row(interval, signed)),
             Column("df", self._free(), ("df",), dashed(".1f")),
             Column("p", self.p_value.ravel(), ("p_value",), p_values),
         ]
@@ -335,6 +338,7 @@ class MeaningEffects(RegressedTable):
             note_on_time(in_time_of(self), self._sampled(), "effects"),
             *note_on_names(self.terms),
             *note_on_products(self.products),
+            *note_on_explained(self.terms, self.explained, "effects"),
             *note_on_one_unit(self.terms, self.interval),
             *self._notes_on_few(),
         ]

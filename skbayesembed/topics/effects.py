@@ -20,10 +20,15 @@ from ..posterior.in_time import (
 )
 from ..posterior.naming import called, named
 from ..posterior.one_unit import known_errors, note_on_one_unit, with_sample
-from ..posterior.regressed import RegressedTable
+from ..posterior.regressed import (
+    RegressedTable,
+    note_on_explained,
+    spec_of_effects,
+    texts_by_row,
+)
 from ..posterior.sentences import (
+    Sentences,
     capital,
-    decimals,
     effect,
     ended,
     interval_in_words,
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 _SIDES = ("larger", "smaller")
 # Share of documents above which sentences say that they are left out.
 _MANY = 0.03
-# Digits after the point in print, at least.
+# Digits after the point that are enough in print where they show the standard errors.
 _DIGITS = 4
 _BY_VI = "the uncertainty of the topics is by variational inference, and probably too small"
 _SETTLED = "chains have not mixed on the share of the topic, but agree on the effect"
@@ -74,7 +79,8 @@ class TopicEffects(RegressedTable):
         Two-sided, for the hypothesis of no effect.
     freedom : ndarray of shape (n_terms, n_topics)
     sentences : dict of (int, str) to str
-        Each effect in words, to be copied, by its topic and term; not those of the constant.
+        Each effect in words, to be copied, by its topic and term; not those of the constant. Topics
+        that have names go by these, and by their numbers as well.
     draws : ndarray of shape (n_draws, n_terms, n_topics)
         Joint draws, normal given the topics.
     words : ndarray of str of shape (n_topics,)
@@ -116,6 +122,8 @@ class TopicEffects(RegressedTable):
         Terms that are products of two others, or squares of one, as interactions are.
     units_name : str or None
         Name of the column of units, if it has one.
+    explained : ndarray of shape (n_terms,) or None
+        Share of the variation of a term that the other terms explain; NaN of the constant.
 
     Examples
     --------
@@ -161,6 +169,7 @@ class TopicEffects(RegressedTable):
     off_zero: np.ndarray | None = None
     products: tuple[Product, ...] = ()
     settled: np.ndarray | None = None
+    explained: np.ndarray | None = None
 
     @property
     def withheld(self) -> np.ndarray:
@@ -170,13 +179,15 @@ class TopicEffects(RegressedTable):
 
     @property
     def sentences(self) -> dict[tuple[int | str, str], str]:
-        """Each effect in words, to be copied, by its topic and term; not the constant's."""
-        return {
-            (self._key(topic), str(term)): self._told(topic, j)
-            for j, term in enumerate(self.terms)
-            if term != INTERCEPT
-            for topic in range(self.mean.shape[1])
-        }
+        """Each effect in words, to be copied, by its topic and term; not the constant's.
+
+        Topics that have names go by these, and by their numbers as well.
+        """
+        terms = [(j, str(term)) for j, term in enumerate(self.terms) if term != INTERCEPT]
+        topics = range(self.mean.shape[1])
+        texts = {(self._key(k), term): self._told(k, j) for j, term in terms for k in topics}
+        numbered = {(k, term): (self._key(k), term) for _, term in terms for k in topics}
+        return Sentences(texts, numbered)
 
     def _shown_terms(self):
         """Places of the terms that are shown: all, or in time all but the constant."""
@@ -356,15 +367,18 @@ class TopicEffects(RegressedTable):
     def _columns(self):
         terms, n_topics, mixed = self._shown_terms(), self.mean.shape[1], self._mixed()
         sd, freedom = known_errors(self.sd, self.freedom)[terms], self.freedom[terms]
-        digits = decimals(np.nanmin(sd, initial=np.inf, where=sd > 0), _DIGITS)
+        of_terms = zip(sd, self.mean[terms], strict=True)
+        specs = np.repeat([spec_of_effects(*of, _DIGITS) for of in of_terms], n_topics).tolist()
+        signed = [f"+{spec}" for spec in specs]
+        mean = self.mean[terms].ravel()
         interval = np.where(mixed[:, None], self.interval[terms].reshape(-1, 2), np.nan)
         p = np.where(mixed, p_values(self.p_value[terms].ravel()), "-")
         topics = named(self.names, np.tile(np.arange(n_topics), len(terms)))
         return [
             Column("topic", topics, ("topic",), marked(self._marked(), self.names)),
-            Column("effect", self.mean[terms].ravel(), ("mean",), f"+.{digits}f"),
-            Column("se", sd.ravel(), ("sd",), dashed(f".{digits}f")),
-            Column("interval", interval, (), f"+.{digits}f", left=True),
+            Column("effect", mean, ("mean",), texts=texts_by_row(mean, signed)),
+            Column("se", sd.ravel(), ("sd",), texts=texts_by_row(sd.ravel(), specs)),
+            Column("interval", interval, (), left=True, texts=texts_by_row(interval, signed)),
             Column("df", freedom.ravel(), ("df",), dashed(".1f")),
             Column("p", p.tolist(), ()),
             Column("relevant words", list(np.tile(self.words, len(terms))), (), left=True),
@@ -385,6 +399,7 @@ class TopicEffects(RegressedTable):
             note_on_time(in_time_of(self), self._sampled(), "effects", ", by topic"),
             *note_on_names(self.terms),
             *note_on_products(self.products),
+            *note_on_explained(self.terms, self.explained, "effects"),
             *self._note_on_freedom(),
         ]
         notes += note_on_one_unit(self.terms, self.freedom)

@@ -8,7 +8,7 @@ from scipy.special import chdtri, stdtr, stdtrit
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
 from ..common.random import seed_at
-from ..corpus.design import INTERCEPT, design_of
+from ..corpus.design import INTERCEPT, design_of, explained_by_others
 from ..corpus.known import known_counts
 from ..corpus.products import products_of
 from ..corpus.rows import check_rows
@@ -77,6 +77,7 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     facts["units_name"] = units_name
     low, high = design.matrix.min(axis=0), design.matrix.max(axis=0)
     facts["off_zero"] = ((low > 0) | (high < 0)) & (design.terms != INTERCEPT)
+    facts["explained"] = explained_by_others(design.matrix)
     facts["zero_one"] = np.array([set(x) == {0.0, 1.0} for x in design.matrix.T])
     facts["products"] = products_of(design.matrix, design.terms)
     warn_of_one_unit(design.terms, freedom)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -221,6 +222,23 @@ def test_what_is_said_of_lengths_and_names(model):
     small = model.effects(texts, {"x": 1e3 * x}, word="word", axes=ENDS)
     digits = 1 - int(np.floor(np.log10(np.nanmin(small.sd))))
     assert digits > 3 and f"{small.mean[0, 1]:+.{digits}f}" in repr(small)
+
+
+def test_terms_that_others_explain(model):
+    """They are named, and numbers have the digits of their own term."""
+    x = np.arange(150) % 2.0
+    twin = x + 1e-6 * np.random.default_rng(0).normal(size=150)
+    design = {"x": x, "twin": twin, "age": np.arange(150) % 7}
+    table = model.effects(TEXTS, design, word="word", axes=ENDS)
+    assert table.explained[0] > 0.99 and table.explained[2] < 0.1
+    line = "(explained by the other terms: over 99 % of x, over 99 % of twin; effects rest on what"
+    assert line in repr(table)
+    _, of_x, _, of_age = repr(table).split("term ")
+    assert f" {table.mean[0, 1]:+.0f} " in of_x and re.search(r" [+-]0\.\d{3,4} ", of_age)
+    with pytest.raises(KeyError, match=r"no sentence of 'x'; there is .* of \('length', 'x'\)"):
+        table.sentences["x"]
+    alone = model.effects(TEXTS, {"x": x}, word="word", n_permutations=9)
+    assert "explained by" not in repr(alone) and alone.explained[0] < 1e-9
 
 
 def test_permutations_keep_to_units(model):

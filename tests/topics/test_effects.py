@@ -171,6 +171,42 @@ def test_digits_follow_standard_errors(model, data):
     )
 
 
+def test_digits_are_those_of_a_term(model, data):
+    """The constant of years is exact to a tenth at most, and effects beside it to their errors."""
+    _, counts, x, units = data
+    year = 1850.0 + np.arange(60)
+    table = model.effects(counts, {"woman": x, "year": year, "cube": year**3}, units)
+    blocks = repr(table).split("term ")[1:]
+    # three digits of the smallest standard error
+    for mean, sd, block in zip(table.mean[:3], table.sd, blocks, strict=False):
+        digits = max(2 - int(np.floor(np.log10(sd.min()))), 0)
+        assert f" {mean[0]:+.{digits}f} " in block
+    assert table.sd[0].min() > 10 and table.sd[1].min() < 0.1
+
+
+def test_terms_that_others_explain(model, data):
+    _, counts, x, units = data
+    twin = x + 1e-3 * np.random.default_rng(0).normal(size=60)
+    table = model.effects(counts, {"woman": x, "twin": twin, "age": np.arange(60) % 7}, units)
+    kept = counts.sum(axis=1) > 0
+    shared = np.corrcoef(np.array([x, twin, np.arange(60) % 7])[:, kept])
+    np.testing.assert_allclose(table.explained[1:], 1 - 1 / np.diag(np.linalg.inv(shared)))
+    line = "(explained by the other terms: over 99 % of woman, over 99 % of twin; effects rest on"
+    assert line in repr(table) and np.isnan(table.explained[0])
+    assert "explained by" not in repr(model.effects(counts, {"woman": x}, units))
+
+
+def test_sentences_of_topics_with_names(model, data):
+    """Their numbers are read, too."""
+    _, counts, x, _ = data
+    table = model.effects(counts, {"woman": x})
+    with pytest.raises(KeyError, match=r"no sentence of 'woman'; .* of \(0, 'woman'\), \(1, "):
+        table.sentences["woman"]
+    named = replace(table, names=np.array(["war", "1", "peace"]))
+    assert named.sentences[2, "woman"] == named.sentences["peace", "woman"]
+    assert list(named.sentences) == [("war", "woman"), ("1", "woman"), ("peace", "woman")]
+
+
 def test_copies_of_documents_are_one_unit(model, data):
     """A document given three times tells as much as once, if copies are one unit."""
     _, counts, x, _ = data
