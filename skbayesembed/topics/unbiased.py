@@ -16,6 +16,10 @@ expected at ``theta' phi``: shares that are not kept between 0 and 1 then go far
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from scipy import sparse
 
@@ -45,12 +49,27 @@ _ADDED = 0.1
 _STREAM = 1729
 # Differences of topics are given up that change what is read by less than this share.
 _ALIKE = 0.01
+# Size of the shares that are kept, at most.
+_KEPT_BYTES = 2**26
+
+
+class _Found(NamedTuple):
+    """Shares that were found, and what for."""
+
+    key: tuple[Any, ...]
+    inverses: list[dict[int, np.ndarray]]
+    shares: list[np.ndarray] | None
+
+
+# What was found last. Questions with other designs are often of the same documents.
+_LAST: WeakKeyDictionary[Any, _Found] = WeakKeyDictionary()
 
 
 def unbiased_shares(estimator, counts, chosen):
     """Shares of topics that documents with theta have theta for their mean, under some draws.
 
-    They add up to one in each document, and may be negative.
+    They add up to one in each document, and may be negative. Those that were found last are kept,
+    up to 64 MiB, and the matrices of more.
 
     Parameters
     ----------
@@ -62,30 +81,72 @@ def unbiased_shares(estimator, counts, chosen):
     Yields
     ------
     ndarray of shape (n_documents, n_components)
+        Read-only.
     """
+    key, posterior = _key(estimator, counts, chosen), estimator.posterior_
+    last = _LAST.get(posterior)
+    if last is None or last.key != key:
+        last = _Found(key, _all_inverses(estimator, counts, chosen), None)
+    if last.shares is not None:
+        yield from last.shares
+        return
+    found: list[np.ndarray] = []
+    for shares in _shares(estimator, counts, chosen, last.inverses):
+        shares.flags.writeable = False
+        if shares.nbytes * chosen.size <= _KEPT_BYTES:
+            found.append(shares)
+        yield shares
+    _LAST.clear()
+    _LAST[posterior] = last._replace(shares=found or None)
+
+
+def _key(estimator, counts, chosen):
+    """What shares under one posterior depend on; documents by their content."""
+    digest = hashlib.blake2b()
+    for part in (counts.indptr, counts.indices, counts.data):
+        digest.update(f"{part.dtype.str} {part.size} ".encode())
+        digest.update(np.ascontiguousarray(part))
+    return digest.digest(), counts.shape, chosen.tobytes(), estimator.word_proba
+
+
+def _by_length(counts):
+    """Group of each document by its length, and lengths, each (n_documents,)."""
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     shares = np.linspace(0.0, 1.0, _GROUPS + 1)[1:-1]
     edges = np.unique(np.quantile(lengths, shares, method="nearest"))
-    groups = np.searchsorted(edges, lengths)
-    # how documents are read hardly hangs on the draw: a few matrices serve all
-    blocks = np.array_split(chosen, min(_MATRICES, chosen.size))
-    of_draw = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])
+    return np.searchsorted(edges, lengths), lengths
+
+
+def _blocks(chosen):
+    """Draws that share matrices: how documents are read hardly hangs on the draw."""
+    return np.array_split(chosen, min(_MATRICES, chosen.size))
+
+
+def _all_inverses(estimator, counts, chosen):
+    """`_inverses` of each block of draws, a list."""
+    groups, lengths = _by_length(counts)
     with OneBlasThread():
-        inverses = [
+        return [
             _inverses(estimator, counts, lengths, groups, block[[block.size // 2]], stream)
-            for stream, block in enumerate(blocks)
+            for stream, block in enumerate(_blocks(chosen))
         ]
+
+
+def _shares(estimator, counts, chosen, inverses):
+    """Yield the shares under each draw by the matrices of its block."""
+    groups, _ = _by_length(counts)
     folded = iter(_fold(estimator, counts, chosen))
-    for which in of_draw:
-        # what regresses the shares in between has all threads
-        with OneBlasThread():
-            means = next(folded)
-        out = np.empty_like(means)
-        for group, inverse in inverses[which].items():
-            own = groups == group
-            out[own] = means[own] @ inverse.T
-        # where a difference was given up a sum may be off
-        yield out + (1.0 - out.sum(axis=1, keepdims=True)) / out.shape[1]
+    for block, own_inverses in zip(_blocks(chosen), inverses, strict=True):
+        for _ in block:
+            # what regresses the shares in between has all threads
+            with OneBlasThread():
+                means = next(folded)
+            out = np.empty_like(means)
+            for group, inverse in own_inverses.items():
+                own = groups == group
+                out[own] = means[own] @ inverse.T
+            # where a difference was given up a sum may be off
+            yield out + (1.0 - out.sum(axis=1, keepdims=True)) / out.shape[1]
 
 
 def _fold(estimator, counts, chosen):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed import GaussianLDA
+from skbayesembed import GaussianLDA, load
 from skbayesembed.datasets import make_topics
+from skbayesembed.topics import unbiased
 from skbayesembed.topics.draws import draws_of
 from skbayesembed.topics.unbiased import confusion, simulated, unbiased_shares
 
@@ -144,3 +145,46 @@ def test_documents_of_any_length(model):
     found = next(unbiased_shares(model, sparse.csr_array(counts), np.array([0])))
     assert np.all(np.isfinite(found)) and found.shape == (7, K)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("most", [2**26, 100])
+def test_shares_are_kept_for_the_next_design(model, monkeypatch, most, tmp_path):
+    """Bit for bit the same, of the same documents and settings only; large ones by matrices."""
+    monkeypatch.setattr(unbiased, "_KEPT_BYTES", most)
+    made, inverses = [], unbiased._inverses
+    monkeypatch.setattr(unbiased, "_inverses", lambda *of: made.append(of) or inverses(*of))
+    counts = make_topics(40, 80, K, mean_length=30, random_state=1).counts
+    group = np.arange(40) % 2
+    unbiased._LAST.clear()
+    first = model.effects(counts, {"group": group})
+    assert len(made) == 5
+    model.effects(counts, {"other": np.arange(40)})
+    again = model.effects(counts.copy(), {"group": group})
+    assert len(made) == 5 and len(unbiased._LAST) == 1
+    for name in ("mean", "sd", "draws", "interval"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+    counts[0, counts[0].argmax()] += 1
+    other = model.effects(counts, {"group": group})
+    assert len(made) == 10 and not np.array_equal(other.mean, first.mean)
+    model.set_params(word_proba="density").effects(counts, {"group": group})
+    model.set_params(word_proba="count").effects(counts, {"group": group}, n_draws=9)
+    assert len(made) == 20
+    # another posterior has its own, and the last one alone is kept
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.effects(counts, {"group": group}).mean, other.mean)
+    assert len(made) == 25 and list(unbiased._LAST) == [loaded.posterior_]
+
+
+def test_shares_after_another_batch():
+    """They are of the posterior that there is now."""
+    data = make_topics(60, 80, K, mean_length=30, random_state=1)
+    found = []
+    for ask in (True, False):
+        model = GaussianLDA(K, embedding=data.vectors, solver="vi", min_count=1, random_state=0)
+        model.partial_fit(data.counts[:30])
+        if ask:
+            model.effects(data.counts, {"x": np.arange(60) % 2})
+        model.partial_fit(data.counts[30:])
+        found.append(model.effects(data.counts, {"x": np.arange(60) % 2}).mean)
+    np.testing.assert_array_equal(*found)
