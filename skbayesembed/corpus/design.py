@@ -159,7 +159,7 @@ def _check_varying(matrix, terms, what, name):
 def _aside(column):
     """What a column that does not vary may be, in brackets."""
     if column[0] == 0:
-        return "(So looks a category without rows, as pandas.get_dummies of a Categorical has it.)"
+        return "(A category without rows looks like this, in pandas.get_dummies of a Categorical.)"
     return (
         "(A column of ones counts as the constant if it is called 'intercept', 'const' or "
         "'constant'.)"
