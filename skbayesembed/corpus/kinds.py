@@ -142,6 +142,8 @@ def _array_kind(X):
     kind = getattr(values.dtype, "kind", "O")
     if kind == "S":
         raise TypeError(f"X is an array of bytes: decode it to str first. {_ALLOWED}.")
+    if kind in "mM":
+        raise TypeError(f"X is an array of dates or times, of dtype {values.dtype}. {_ALLOWED}.")
     if values.ndim == 1 and kind not in "biufc":
         return sequence_kind(list(values))
     if values.ndim != 2:
@@ -217,7 +219,7 @@ def _entry_kind(entry, name):
     if isinstance(entry, str):
         return "text"
     _refuse_missing(entry, name)
-    if isinstance(entry, numbers.Number | np.bool_):
+    if _is_number_type(type(entry)):
         return "number"
     if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.size:
         kind = entry.dtype.kind
@@ -236,10 +238,15 @@ def _entry_kind(entry, name):
     for position, item in enumerate(entry):
         if not isinstance(item, float):
             _refuse_missing(item, f"{name}[{position}]")
-    if all(issubclass(cls, numbers.Number | np.bool_) for cls in types):
+    if all(map(_is_number_type, types)):
         return "counts"
     names = ", ".join(sorted(cls.__name__ for cls in types))
     raise ValueError(f"{name} must hold only str or only numbers, got {names}. {_ALLOWED}.")
+
+
+def _is_number_type(cls):
+    """Whether a type is one of numbers, of which NumPy has its spans of time."""
+    return issubclass(cls, numbers.Number | np.bool_) and not issubclass(cls, np.timedelta64)
 
 
 def _refuse_missing(value, name):
