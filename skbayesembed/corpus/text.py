@@ -5,8 +5,9 @@ How documents are cut into tokens by scikit-learn's analyzers, and how tokens be
 
 from __future__ import annotations
 
+import reprlib
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
@@ -77,8 +78,8 @@ def make_analyzer(
     Raises
     ------
     ValueError
-        If ``analyzer`` or ``stop_words`` is a string with no meaning, or ``token_pattern`` is not
-        a regular expression with at most one group.
+        If ``analyzer`` or ``stop_words`` is a string with no meaning, a stop word is no string, or
+        ``token_pattern`` is not a regular expression with at most one group.
 
     Examples
     --------
@@ -91,10 +92,7 @@ def make_analyzer(
             f"analyzer must be a callable or one of {', '.join(map(repr, _ANALYZERS))}, "
             f"got {analyzer!r}."
         )
-    if isinstance(stop_words, str) and stop_words != "english":
-        raise ValueError(
-            f"stop_words must be 'english', a list of str or None, got {stop_words!r}."
-        )
+    stop_words = _checked_stops(stop_words)
     if analyzer == "word" and not isinstance(token_pattern, str):
         raise ValueError(
             f"token_pattern must be a str (a regular expression), got {token_pattern!r}."
@@ -109,6 +107,21 @@ def make_analyzer(
             f"analyzer={analyzer!r}, stop_words={stop_words!r} and token_pattern={token_pattern!r} "
             f"do not make an analyzer: {error}"
         ) from error
+
+
+def _checked_stops(stop_words):
+    """``stop_words`` as scikit-learn takes them; a ValueError for what it has no use for."""
+    if stop_words is None or (isinstance(stop_words, str) and stop_words == "english"):
+        return stop_words
+    stops = list(stop_words) if isinstance(stop_words, Mapping) else listed(stop_words)
+    allowed = "stop_words must be 'english', a list of str or None"
+    if stops is None:
+        raise ValueError(f"{allowed}, got {reprlib.repr(stop_words)}.")
+    other = next((word for word in stops if not isinstance(word, str)), None)
+    if other is not None:
+        decode = ": decode it to str" if isinstance(other, bytes) else ""
+        raise ValueError(f"{allowed}, got {reprlib.repr(other)} among them{decode}.")
+    return stops
 
 
 def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
@@ -337,20 +350,51 @@ def encode(
     return _number(_documents(X, analyzer), lambda tokens: map(look_up, tokens, repeat(-1)))
 
 
-def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
-    """The words of a list as an array; those of a set, which has no order, sorted.
+def distinct_words(vocabulary: Any) -> np.ndarray:
+    """The words of a vocabulary as an array.
+
+    Parameters
+    ----------
+    vocabulary : iterable of str, dict of str to int, or Vocabulary
+        Words of a dict are in the order of their indices, as scikit-learn's ``vocabulary_``; those
+        of a set, which has no order, are sorted.
 
     Raises
     ------
     ValueError
-        If it is empty, or its entries are not different strings.
+        If it is empty, its entries are not different strings, or indices of a dict do not number
+        its words.
+
+    Examples
+    --------
+    >>> from skbayesembed.corpus.text import distinct_words
+    >>> distinct_words({"sea": 1, "bank": 0}).tolist()
+    ['bank', 'sea']
     """
-    words = listed(vocabulary) or []
-    if isinstance(vocabulary, set | frozenset):
-        words = sorted(words, key=str)
-    if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
-        raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
+    allowed = "vocabulary must be a list of different words, a dict from words to their indices "
+    allowed += "(0, 1, ...) or a Vocabulary"
+    words = _listed_words(vocabulary)
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"{allowed}, got {reprlib.repr(vocabulary if words is None else words)}.")
+    twice = next((word for word, n in Counter(words).items() if n > 1), None)
+    if twice is not None:
+        raise ValueError(f"{allowed}, got {twice!r} more than once.")
     return np.asarray(words, dtype=str)
+
+
+def _listed_words(vocabulary):
+    """The entries of a vocabulary in their order; None for what is none."""
+    if isinstance(vocabulary, Mapping):
+        places = list(vocabulary.values())
+        if not all(map(is_whole, places)) or sorted(places) != list(range(len(places))):
+            return None
+        return sorted(vocabulary, key=vocabulary.__getitem__)
+    if not isinstance(vocabulary, Iterable):
+        # of a `Vocabulary`
+        vocabulary = getattr(vocabulary, "words", None)
+    if isinstance(vocabulary, set | frozenset):
+        return sorted(vocabulary, key=str)
+    return listed(vocabulary)
 
 
 def document_counts(ids: np.ndarray, offsets: np.ndarray, n_words: int) -> sparse.csr_array:

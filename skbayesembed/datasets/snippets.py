@@ -28,6 +28,7 @@ from ..corpus.text import (
     restrict,
 )
 from ..corpus.units import as_labels, check_none_missing, is_missing, name_of
+from ..corpus.vocabulary import Vocabulary
 from .named import NamedArray
 from .snippet_table import Snippets
 
@@ -51,7 +52,7 @@ def extract_snippets(
     analyzer: str | Analyzer = "word",
     lowercase: bool = True,
     token_pattern: str = r"(?u)\b\w\w+\b",
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Iterable[str] | Vocabulary | None = None,
 ) -> Snippets:
     r"""Extract the snippets around a target word from a corpus.
 
@@ -93,7 +94,7 @@ def extract_snippets(
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token (only for ``analyzer="word"``). What does not match takes up
         no position in the window; with the default, these are words of one letter.
-    vocabulary : iterable of str or None, default=None
+    vocabulary : iterable of str, dict of str to int, Vocabulary or None, default=None
         Keep exactly these words, in this order, such as the ``words`` of other snippets or the
         ``feature_names`` of a model that is to read these. ``min_count`` and ``max_features`` are
         then not used.

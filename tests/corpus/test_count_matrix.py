@@ -15,6 +15,7 @@ from skbayesembed.corpus.count_matrix import (
 )
 from skbayesembed.corpus.known import check_kind, known_counts
 from skbayesembed.corpus.text import distinct_words
+from skbayesembed.corpus.vocabulary import build_vocabulary
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -98,6 +99,30 @@ def test_infinities_of_both_signs():
 def test_words_of_a_set_have_one_order():
     assert distinct_words({"river", "bank", "sea"}).tolist() == ["bank", "river", "sea"]
     assert distinct_words(["sea", "bank"]).tolist() == ["sea", "bank"]
+
+
+def test_words_of_a_dict_are_in_the_order_of_their_indices():
+    assert distinct_words({"sea": 2, "bank": 0, "river": np.int64(1)}).tolist() == [
+        "bank", "river", "sea"
+    ]  # fmt: skip
+    for other in ({"sea": 1, "bank": 1}, {"sea": 3, "bank": 5}, {"sea": "a", "bank": "b"}):
+        with pytest.raises(ValueError, match=r"dict from words to their indices \(0, 1, ...\)"):
+            distinct_words(other)
+
+
+def test_words_of_a_vocabulary():
+    vocabulary = build_vocabulary(["bank river bank"], min_count=1)
+    assert distinct_words(vocabulary).tolist() == vocabulary.words.tolist() == ["bank", "river"]
+
+
+def test_words_that_are_no_vocabulary():
+    with pytest.raises(ValueError, match="a list of different words, .* got 'sea' more than once"):
+        distinct_words(["bank", "sea", "sea"])
+    with pytest.raises(ValueError, match=r"got \['word000', .*'word005', \.\.\.\]\.$"):
+        distinct_words([*(f"word{i:03d}" for i in range(900)), 3])
+    for other in ([], "sea", b"sea", None, 3, {}):
+        with pytest.raises(ValueError, match="vocabulary must be a list of different words, "):
+            distinct_words(other)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, bool])
