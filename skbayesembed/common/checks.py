@@ -17,15 +17,20 @@ import numpy as np
 
 # The smallest number that has all of its digits.
 _SMALLEST = float(np.finfo(float).tiny)
+# The largest integer of 64 bits.
+_LARGEST = 2**63 - 1
 
 
-def check_integer(name: str, value: Any, low: int, others: str = "") -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``low``.
+def check_integer(
+    name: str, value: Any, low: int, others: str = "", *, high: int = _LARGEST
+) -> None:
+    """Raise a ValueError unless ``value`` is an integer from ``low`` to ``high``.
 
     ``others`` names what else is allowed, in front of the words "an integer".
     """
-    if not is_whole(value) or value < low:
-        raise ValueError(f"{name} must be {others}an integer >= {low}, got {value!r}.")
+    if not (is_whole(value) and low <= value <= high):
+        upper = f" and <= {high}" if is_whole(value) and value > high else ""
+        raise ValueError(f"{name} must be {others}an integer >= {low}{upper}, got {value!r}.")
 
 
 def check_real(

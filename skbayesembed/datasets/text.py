@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer, check_real
 from ..common.random import generators, seed_sequence
-from ..sgns.counting import expected_negatives
+from ..sgns.counting import MOST_EXPONENT, expected_negatives
 from .expected import Source, document_amounts, expected_pairs, window_amounts
 from .limit import limit_vectors
 from .senses import draw_categories
@@ -233,7 +233,7 @@ def _check_counts(window, window_weights, pair_weights, negative, ns_exponent):
     check_choice("window_weights", window_weights, _WINDOW_WEIGHTS)
     check_choice("pair_weights", pair_weights, _PAIR_WEIGHTS)
     check_real("negative", negative, 0)
-    check_real("ns_exponent", ns_exponent, -np.inf)
+    check_real("ns_exponent", ns_exponent, -MOST_EXPONENT, strict=False, high=MOST_EXPONENT)
 
 
 def _topics(n_words, n_topics, separation, rng):

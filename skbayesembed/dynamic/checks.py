@@ -14,6 +14,7 @@ from ..common.checks import (
     check_word_filters,
 )
 from ..sgns.checks import check_kept
+from ..sgns.counting import MOST_EXPONENT
 from .priors import LEARNED, check_drift
 
 
@@ -35,7 +36,7 @@ def check_parameters(estimator):
     check_integer("window", e.window, 1)
     check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
     check_real("negative", e.negative, 0)
-    check_real("ns_exponent", e.ns_exponent, 0, strict=False)
+    check_real("ns_exponent", e.ns_exponent, 0, strict=False, high=MOST_EXPONENT)
     check_choice("negative_sampling", e.negative_sampling, ("expected", "sampled"))
     check_word_filters(e)
     check_choice("uncertainty", e.uncertainty, ("documents", "model"))

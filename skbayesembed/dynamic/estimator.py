@@ -94,7 +94,8 @@ class DynamicSGNS(
     negative : float, default=1
         Number of negative observations per positive one.
     ns_exponent : float, default=0.75
-        Exponent of the context frequencies of the period, from which negatives are drawn.
+        Exponent of the context frequencies of the period, from which negatives are drawn; from 0 to
+        10.
     negative_sampling : {"expected", "sampled"}, default="expected"
         Expected counts, with an observation for every pair of words in every period
         (Bamler & Mandt 2017, supplement, eqs. 1-3), or sampled ones as in word2vec.

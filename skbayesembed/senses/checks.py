@@ -28,6 +28,9 @@ KERNELS = {
     "gibbs": ("metropolis", "polya-gamma", "uniform", "approximate"),
 }
 
+# Seeds of starts are numbered up to there: those of what follows them begin behind.
+_MOST_STARTS = 2**20
+
 # Models whose word logits have parts that are not drawn one by one.
 _NOT_BLOCKWISE = ("interaction", "edisc")
 
@@ -52,7 +55,7 @@ def check_parameters(estimator):
     _check_kernel(e)
     _check_power(e)
     if not (isinstance(e.n_starts, str) and e.n_starts == "auto"):
-        check_integer("n_starts", e.n_starts, 1, "'auto' or ")
+        check_integer("n_starts", e.n_starts, 1, "'auto' or ", high=_MOST_STARTS)
     check_word_filters(e)
     check_feature_names(e.feature_names)
     check_chain_length(e, auto=True)

@@ -18,6 +18,7 @@ from ..common.checks import (
     is_whole,
     listed,
 )
+from .counting import MOST_EXPONENT
 from .priors import AUTO, LEARNED, SPECIFICATIONS, InformativePrior
 
 # What intervals may know of: the units of sampling, or the texts alone.
@@ -45,7 +46,7 @@ def check_parameters(estimator):
     check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
     check_choice("negative_sampling", e.negative_sampling, ("expected", "sampled"))
     check_real("negative", e.negative, 0)
-    check_real("ns_exponent", e.ns_exponent, 0, strict=False)
+    check_real("ns_exponent", e.ns_exponent, 0, strict=False, high=MOST_EXPONENT)
     if e.subsample is not None:
         check_real("subsample", e.subsample, 0)
     check_word_filters(e)

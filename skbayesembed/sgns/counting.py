@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import check_total, is_number, is_whole
+from ..common.checks import check_real, check_total, is_number, is_whole
 from ..corpus.text import keep_tokens
 from .counting_kernels import BREAK, count_draws, count_windows, group_positions
 from .pairs import PairCounts, RankOne, as_counts
@@ -21,6 +21,8 @@ __all__ = [
 ]
 
 _WINDOW_WEIGHTS = ("linear", "dynamic", "uniform")
+# Exponents of frequencies, up or down, beyond which powers of shares may not be finite.
+MOST_EXPONENT = 10
 # Entries of a buffer of rows: 50 MB, small against the counts of a corpus that needs several.
 _BLOCK = 2**22
 
@@ -347,8 +349,7 @@ def _row_sums(positive):
 def _noise(positive, negative, ns_exponent):
     """Noise distribution over contexts, ``P'`` of Bamler & Mandt's eq. 2."""
     _check_positive(negative, "negative")
-    if not is_number(ns_exponent) or not np.isfinite(ns_exponent):
-        raise ValueError(f"ns_exponent must be a finite number, got {ns_exponent!r}.")
+    check_real("ns_exponent", ns_exponent, -MOST_EXPONENT, strict=False, high=MOST_EXPONENT)
     share = np.asarray(positive.sum(axis=0), dtype=np.float64).ravel()
     if not np.any(share > 0):
         raise ValueError("there are no positive pairs, so no negative pairs can be made.")

@@ -103,7 +103,7 @@ class BayesianSGNS(
     negative : float, default=1
         Number of negative observations per positive one.
     ns_exponent : float, default=0.75
-        Exponent of the context frequencies from which negatives are drawn.
+        Exponent of the context frequencies from which negatives are drawn, from 0 to 10.
     negative_sampling : {"expected", "sampled"}, default="expected"
         ``"expected"``: expected counts, with an observation for every pair of words (Bamler & Mandt
         2017, supplement eqs. 1-3). Time grows with the square of the vocabulary, and so does memory

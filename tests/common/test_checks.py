@@ -11,6 +11,7 @@ from skbayesembed.common.checks import (
     all_finite,
     as_floats,
     check_forms,
+    check_integer,
     check_list,
     check_prob,
     check_real,
@@ -38,6 +39,14 @@ def test_numbers_without_a_finite_inverse():
     for value in (5e-324, np.float64(-1e-310)):
         with pytest.raises(ValueError, match="x must not be so near to 0 .*allowed are numbers of"):
             check_real("x", value, -1)
+
+
+def test_integers_have_64_bits():
+    check_integer("x", 2**63 - 1, 1)
+    with pytest.raises(ValueError, match=f"x must be an integer >= 1 and <= {2**63 - 1}, got"):
+        check_integer("x", 2**63, 1)
+    with pytest.raises(ValueError, match="x must be 'auto' or an integer >= 1 and <= 9, got 10"):
+        check_integer("x", 10, 1, "'auto' or ", high=9)
 
 
 def test_probabilities():

@@ -289,6 +289,7 @@ def test_negatives():
         ({"pair_weights": None}, "pair_weights must be one of 'token', 'pairs', got None"),
         ({"negative": 0}, "negative must be a number > 0, got 0"),
         ({"ns_exponent": "a"}, "ns_exponent must be a number"),
+        ({"ns_exponent": 1e30}, "ns_exponent must be a number >= -10 and <= 10, got"),
         ({"source": -1}, "source must be an integer >= 0, got -1"),
         ({"random_state": np.random.default_rng(0)}, "random_state must be an int"),
     ],

@@ -338,6 +338,7 @@ def test_memory_is_looked_at_first(data, monkeypatch):
         ({"window_weights": "flat"}, "window_weights must be one of"),
         ({"negative": 0}, "negative must be a number > 0"),
         ({"ns_exponent": -1}, "ns_exponent must be a number >= 0"),
+        ({"ns_exponent": 1e30}, "ns_exponent must be a number >= 0 and <= 10, got"),
         ({"negative_sampling": "all"}, "negative_sampling must be one of"),
         ({"min_count": 0}, "min_count must be an integer >= 1"),
         ({"max_features": 0}, "max_features must be an integer >= 1"),

@@ -284,6 +284,7 @@ def test_samples_in_the_columns_of_fit(data):
             "solver='gibbs' needs a finite prior.first_phi",
         ),
         ({"n_starts": 0}, "n_starts must be 'auto' or an integer >= 1"),
+        ({"n_starts": 2**70}, "n_starts must be 'auto' or an integer >= 1 and <= 1048576"),
         ({"n_periods": 0}, "n_periods must be an integer >= 1"),
         ({"bins": [1, 0]}, "bins must be two or more increasing ends"),
         ({"min_count": 0}, "min_count must be an integer >= 1"),

@@ -395,8 +395,9 @@ def test_sampled_negatives_of_few_and_many_draws_in_one_matrix():
         ({"negative": np.inf}, "negative must be a positive number, got inf"),
         ({"negative": np.nan}, "negative must be a positive number, got nan"),
         ({"negative": "5"}, "negative must be a positive number, got '5'"),
-        ({"ns_exponent": None}, "ns_exponent must be a finite number, got None"),
-        ({"ns_exponent": np.inf}, "ns_exponent must be a finite number, got inf"),
+        ({"ns_exponent": None}, "ns_exponent must be a number >= -10 and <= 10, got None"),
+        ({"ns_exponent": np.inf}, "ns_exponent must be a number >= -10 and <= 10, got inf"),
+        ({"ns_exponent": 1e30}, "ns_exponent must be a number >= -10 and <= 10, got"),
         ({"positive": sparse.csr_array((3, 3))}, "there are no positive pairs"),
     ],
 )

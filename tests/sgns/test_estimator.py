@@ -70,7 +70,7 @@ WRONG = {
     "window_weights": ["word2vec", None],
     "negative": [0, -1, np.nan, "1"],
     "negative_sampling": ["none", None],
-    "ns_exponent": [-0.5, np.inf, "0.75"],
+    "ns_exponent": [-0.5, np.inf, "0.75", 1e30],
     "subsample": [0, -1e-3, "1e-3"],
     "min_count": [0, 1.5, None, True],
     "max_features": [0, 10.0, "10"],
