@@ -133,6 +133,8 @@ def source_of(embedding):
     """
     if embedding is None:
         raise ValueError(f"embedding must be given: {_ALLOWED}.")
+    if isinstance(embedding, bytes | bytearray):
+        raise TypeError(f"embedding must be {_ALLOWED}, got {embedding!r:.60}: decode it to str.")
     if isinstance(embedding, str | os.PathLike):
         if not os.path.isfile(embedding):
             raise ValueError(f"embedding must be {_ALLOWED}; there is no file {str(embedding)!r}.")

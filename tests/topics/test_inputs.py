@@ -92,6 +92,7 @@ def test_columns_of_a_file_of_vectors_that_was_moved(tmp_path):
     [
         (None, ValueError, "embedding must be given: a mapping"),
         (3, TypeError, "embedding must be a mapping .* got int"),
+        (b"vec.txt", TypeError, "embedding must be a mapping .* got b'vec.txt': decode it to str"),
         (VECTORS[:5], ValueError, "a row for each of the 6 columns of X, got 5 rows"),
         (VECTORS[:, 0], ValueError, r"must be a 2-D array .* got shape \(6,\)"),
         (np.where(VECTORS == 0.3, np.nan, VECTORS), ValueError, "NaN or infinity in 1 .* row 2"),
