@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from errno import ENOENT
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,6 +46,22 @@ def npz_path(path: str | os.PathLike[str]) -> Path:
     """The path, with ``.npz`` at its end."""
     path = file_path(path)
     return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")
+
+
+def stored_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a file to read: with ``.npz``, or as it is given where only that is there.
+
+    Raises
+    ------
+    IsADirectoryError
+        If a folder is there instead.
+    """
+    full, given = npz_path(path), Path(path)
+    if full.exists() or not given.exists():
+        return full
+    if given.is_dir():
+        raise IsADirectoryError(EISDIR, "path must be a file, and is a folder", str(given))
+    return given
 
 
 @contextmanager
@@ -150,13 +166,12 @@ def read_npz(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file, or it is a folder.
     ValueError
         If it is something else, is damaged, or has another version.
     """
-    path, given = npz_path(path), Path(path)
-    path = path if path.exists() or not given.is_file() else given
+    path = stored_path(path)
     with open(path, "rb") as file:
         try:
             with HEADERS, np.load(file, allow_pickle=False) as stored:

@@ -7,14 +7,13 @@ import sys
 import types
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
-from ..common.files import FORMATS, npz_path
+from ..common.files import FORMATS, npz_path, stored_path
 from ..common.memory import note_size
 from ..common.warnings import note_user, warn_user
 from ..corpus.units import is_unasked, sampling_in_use
@@ -137,8 +136,8 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file, or it is a folder.
     ValueError
         If the file is not a saved model or is damaged, contains a class that models do not consist
         of, has a newer format, or needs a parameter that is not given.
@@ -165,8 +164,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
     >>> bool((again.transform(texts) == model.transform(texts)).all())
     True
     """
-    path, given = npz_path(path), Path(path)
-    path = path if path.exists() or not given.is_file() else given
+    path = stored_path(path)
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:

@@ -100,6 +100,8 @@ def test_saved_and_loaded(tmp_path):
         Vocabulary.load(tmp_path / "nothing")
     with pytest.raises(FileNotFoundError):
         Vocabulary.load(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError, match="path must be a file, and is a folder"):
+        Vocabulary.load(tmp_path)
 
 
 @pytest.mark.parametrize(

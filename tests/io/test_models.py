@@ -608,6 +608,9 @@ def test_damaged_files(file, tmp_path):
             skbayesembed.load(tmp_path / "bad.npz")
     with pytest.raises(FileNotFoundError):
         skbayesembed.load(tmp_path / "nowhere")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match="path must be a file, and is a folder: .*folder'"):
+        skbayesembed.load(tmp_path / "folder")
 
 
 @pytest.mark.slow
