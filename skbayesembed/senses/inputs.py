@@ -388,6 +388,11 @@ def _genre_values(genres, n):
     for i, value in enumerate(values.tolist()):
         if _missing(value):
             raise ValueError(f"genres must have no missing labels, got genres[{i}] = {value!r}.")
+        if isinstance(value, bytes):
+            raise ValueError(
+                f"genres must be labels that are no bytes, got genres[{i}] = {value!r}: decode "
+                "them to str first."
+            )
     listed = values.dtype == object and not hasattr(genres, "dtype")
     if listed and any(isinstance(value, str) for value in values):
         # as NumPy has numbers beside texts of a list

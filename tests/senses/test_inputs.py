@@ -340,6 +340,9 @@ def test_new_genres():
     model = fitted(COUNTS, genres=["a", "b", "b", "a"])
     assert inputs.places(model, COUNTS, None, ["a", "a", "b", "a"]).genres.tolist() == [0, 0, 1, 0]
     assert inputs.places(model, COUNTS, None, None).genres is None
+    for method, given in ((fitted, [b"a", b"b"] * 2), (model.transform, np.array([b"a"] * 4))):
+        with pytest.raises(ValueError, match=r"genres\[0\] = b'a': decode them to str first"):
+            method(COUNTS, genres=given)
     with pytest.raises(ValueError, match=r"among those of fit, \['a', 'b'\], got 'c'"):
         model.transform(COUNTS, genres=["a", "b", "c", "a"])
     with pytest.raises(ValueError, match="genres must be None, as the estimator was fitted with"):
