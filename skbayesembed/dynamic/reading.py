@@ -463,7 +463,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
 
         Parameters
         ----------
-        pairs : list of (target, context)
+        pairs : list of (target, context), or DataFrame with these as its two columns
             Words or indices.
         periods : list of times or labels of periods, optional
             Any time in a period names it. All periods by default.

@@ -140,6 +140,9 @@ def pairs_at(estimator, targets, contexts):
 
 def pair_places(estimator, pairs):
     """Places in the vocabulary of the targets and the contexts of pairs."""
+    if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):
+        # of a DataFrame, which as a list has the names of its columns
+        pairs = pairs.to_numpy()
     pairs = check_list("pairs", pairs, "(target, context) pairs")
     if not pairs or not all(hasattr(p, "__len__") and len(p) == 2 for p in pairs):
         raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
@@ -456,7 +459,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
 
         Parameters
         ----------
-        pairs : list of (target, context)
+        pairs : list of (target, context), or DataFrame with these as its two columns
             Words or indices.
         prob : float, default=0.9
             Probability of the intervals, as in `similarity`.

@@ -82,6 +82,16 @@ def test_cooccurrence(model, prob):
         check_summary(model.cooccurrence_proba(given, prob=prob), draws, prob)
 
 
+def test_cooccurrence_of_frames(model):
+    pairs = [("oak", "elm"), ("elm", "oak"), ("ash", "ash")]
+    index = [(model.vocabulary_[a], model.vocabulary_[b]) for a, b in pairs]
+    expected = model.cooccurrence_proba(pairs)
+    for frame in (pd.DataFrame(pairs, columns=["target", "context"]), pd.DataFrame(index)):
+        np.testing.assert_array_equal(model.cooccurrence_proba(frame).draws, expected.draws)
+    with pytest.raises(ValueError, match=r"pairs must be a list of \(target, context\) pairs"):
+        model.cooccurrence_proba(pd.DataFrame([("oak", "elm", "fir")]))
+
+
 def test_target_and_context_are_told_apart(model):
     both = model.cooccurrence_proba([("oak", "elm"), ("elm", "oak")])
     assert both.draws.shape == (len(model.posterior_.flat("rho")), 2)
