@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 from scipy.special import logsumexp
 
 from ..predict import PREDICTIVE_DRAWS, FoldIn, TopicDraws
 from .measure import base_measure
+
+# Directions of new words by draw, of posteriors that have read some, and of how many draws at most.
+_DIRECTIONS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_MOST_KEPT = 4 * PREDICTIVE_DRAWS
 
 
 class DirichletDraws(TopicDraws):
@@ -77,14 +83,33 @@ class DirichletDraws(TopicDraws):
         Their levels are those that the vocabulary's words with such vectors have: a ridge
         regression, after which both have the same mean of exp(level).
         """
+        if not len(vectors):
+            return np.empty((0, self._draw("alpha", s).size))
+        directions, level, normaliser = self._directions(s)
+        return np.exp(vectors @ directions.T + level - normaliser)
+
+    def _directions(self, s):
+        """What `new_proba` knows of a draw: directions (K, E), a level and normalisers (K,).
+
+        They are the same for all words, and are kept for the next documents.
+        """
+        kept, draw = _DIRECTIONS.setdefault(self._posterior, {}), int(self.chosen[s])
+        found = kept.get(draw)
+        if found is None:
+            found = self._worked_out(s)
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[draw] = found
+        return found
+
+    def _worked_out(self, s):
         topics, levels = self._draw("topic_vector", s), self._draw("word_level", s)
         known = self.vocabulary(s, self._vectors)
         slope = np.linalg.solve(
             known.T @ known + np.eye(known.shape[1]), known.T @ (levels - levels.mean())
         )
         level = logsumexp(levels) - logsumexp(known @ slope)
-        normaliser = logsumexp(known @ topics.T + levels[:, None], axis=0)
-        return np.exp(vectors @ (topics + slope).T + level - normaliser)
+        return topics + slope, level, logsumexp(known @ topics.T + levels[:, None], axis=0)
 
     def open_proba(self, s, reading, by):
         """Probabilities (n_words, K) of the words of a reading beside those of the vocabulary.

@@ -10,6 +10,7 @@ from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.inference.matching import match
 from skbayesembed.topics import inputs
+from skbayesembed.topics.dirichlet.draws import DirichletDraws
 from skbayesembed.topics.draws import draws_of
 
 LENGTHS = {"draws": 40, "warmup": 60, "thin": 2, "chains": 2}
@@ -73,6 +74,31 @@ def test_new_words_share_topics_with_the_vocabulary(data):
     gaussian = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0).fit(counts)
     with pytest.raises(ValueError, match="new_words=True needs topics of word_model='dirichlet'"):
         gaussian.score(counts, new_words=True)
+
+
+def test_what_new_words_need_is_worked_out_once(data, monkeypatch):
+    """Documents without new words need nothing, and others after the first no more than it."""
+    seen = data.counts.toarray()
+    seen[:, :6] = 0
+    model = make(data, solver="vi").fit(seen)
+    worked_out, asked = DirichletDraws._worked_out, []
+    monkeypatch.setattr(
+        DirichletDraws, "_worked_out", lambda self, s: asked.append(s) or worked_out(self, s)
+    )
+    known = np.isin(np.arange(60), model._columns).astype(int)[None]
+    model.transform(known)
+    assert not asked
+    first = model.transform(np.ones((1, 60), int))
+    n = len(asked)
+    assert n == len(draws_of(model)) > 1
+    np.testing.assert_array_equal(model.transform(np.ones((1, 60), int)), first)
+    assert len(asked) == n
+    monkeypatch.setattr(DirichletDraws, "_directions", worked_out)
+    np.testing.assert_array_equal(model.transform(np.ones((1, 60), int)), first)
+    drawn = model.sample_transform(np.ones((1, 60), int), n_draws=100)
+    monkeypatch.undo()
+    again = model.sample_transform(np.ones((1, 60), int), n_draws=100)
+    np.testing.assert_array_equal(again, drawn)
 
 
 def test_a_score_of_new_words_reads_documents_by_its_own_probabilities(data):
