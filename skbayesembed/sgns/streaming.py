@@ -12,6 +12,7 @@ from ..common.estimator import FittedMixin, fixed_of, online
 from ..common.random import named_seeds
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
+from ..corpus.streams import check_vocabulary_again, warn_of_no_known_word
 from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
@@ -29,6 +30,9 @@ _FIXED = (
     "n_components", "prior", "prior_precision", "hyperprior", "covariance", "biases", "negative",
     "ns_exponent", "negative_sampling", "pair_weights",
 )  # fmt: skip
+_FOR_TEXT = (
+    "vocabulary is for text: the words of a count matrix are its columns, named by feature_names."
+)
 
 
 class Stream:
@@ -46,12 +50,15 @@ class Stream:
     _laid = None
     # minibatches of documents that were taken in
     n_taken = 0
+    # words of the first call; not known of streams that an earlier version saved
+    begun_with = None
 
     def __init__(self, estimator, X, vocabulary):
         self.fixed = fixed_of(estimator, _FIXED)
         seeds = named_seeds(estimator.random_state, ("learn", "data", "draw"))
         self.rng, self.draw_seed = np.random.default_rng(seeds["data"]), seeds["draw"]
         self.training = _first_words(estimator, X, vocabulary)
+        self.begun_with = self.training.words
         n_words = self.training.words.size
         inputs.check_vocabulary(estimator, n_words)
         check_words(estimator, self.training.vocabulary)
@@ -96,6 +103,7 @@ class Stream:
         if kind == "counts":
             return MatrixBatches(count_matrix(estimator, X), estimator.pair_weights)
         ids, offsets = encode(X, analyzer_of(estimator, kind), self.training.vocabulary)
+        warn_of_no_known_word(ids, offsets.size - 1)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
         self._count(ids, 1)
@@ -146,10 +154,7 @@ def _first_words(estimator, X, vocabulary):
     """`inputs.Training` without data: the words to learn, by the first batch or as given."""
     if not isinstance(X, PairCounts | PairShard) and input_kind(X) == "counts":
         if vocabulary is not None:
-            raise ValueError(
-                "vocabulary is for text: the words of a count matrix are its columns, named by "
-                "feature_names."
-            )
+            raise ValueError(_FOR_TEXT)
         _, words = named_matrix(estimator, X)
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is None:
@@ -166,7 +171,7 @@ class StreamingMixin(FittedMixin):
     """``partial_fit``."""
 
     @online
-    def partial_fit(self, X: Any, y: None = None, *, vocabulary: list[str] | None = None) -> Self:
+    def partial_fit(self, X: Any, y: None = None, *, vocabulary: Any = None) -> Self:
         """Learn from another batch of a stream, by stochastic variational inference.
 
         Parameters
@@ -177,9 +182,11 @@ class StreamingMixin(FittedMixin):
             call). Of PairCounts one at a time.
         y : None
             Ignored.
-        vocabulary : list of str, optional
-            Words to learn, read in the first call; by default those of the first batch that
-            ``min_count`` and ``max_features`` keep. All columns of a count matrix are words.
+        vocabulary : list of str, dict of str to int or Vocabulary, optional
+            Words to learn, taken in the first call; by default those of the first batch that
+            ``min_count`` and ``max_features`` keep. Of a dict, such as ``vocabulary_`` of
+            scikit-learn's vectorizers, they are in the order of its indices. In later calls it may
+            be the same again. All columns of a count matrix are words.
 
         Returns
         -------
@@ -192,14 +199,16 @@ class StreamingMixin(FittedMixin):
         ValueError
             If X is of another kind than the first batch, has other windows than the shards before
             it, or is a PairShard where ``subsample`` is set; if a parameter that what was learned
-            belongs to (``prior_precision``, say) is another by now.
+            belongs to (``prior_precision``, say) is another by now, or ``vocabulary`` has other
+            words than the first call had.
 
         Warns
         -----
         UserWarning
             If a call is interrupted: how many minibatches it has taken in. A first call that fails
             leaves the estimator as it was. If it is the first after ``fit``, which it does not go
-            on from: a stream has the words and the documents of its own batches.
+            on from: a stream has the words and the documents of its own batches. If texts have no
+            known word, so that nothing is learned from them.
 
         Notes
         -----
@@ -217,6 +226,7 @@ class StreamingMixin(FittedMixin):
         """
         spine.check(self, ROOM)
         X = materialise(X)
+        check_vocabulary_again(self.__dict__.get("_stream"), vocabulary, _FOR_TEXT)
         if inputs.is_list_of_pairs(X):
             raise ValueError(
                 f"X must be one batch, got a list of {len(X)} PairCounts: call partial_fit with "

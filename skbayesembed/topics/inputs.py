@@ -42,6 +42,8 @@ from ..corpus.units import sizes_of
 from .checks import check_dimensions
 from .vectors import Normaliser
 
+FOR_TEXT = "vocabulary is for text: the words of a count matrix are its columns."
+
 
 @dataclass(frozen=True)
 class Training:
@@ -136,7 +138,7 @@ def _read(estimator, X, vocabulary, stream):
     kind = input_kind(X)
     if kind == "counts":
         if vocabulary is not None:
-            raise ValueError("vocabulary is for text: the words of a count matrix are its columns.")
+            raise ValueError(FOR_TEXT)
         counts, names = named_matrix(estimator, X)
         vectors = vectors_of_columns(estimator.embedding, names)
         columns = np.arange(len(names))

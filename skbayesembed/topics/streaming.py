@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,8 +12,10 @@ from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, fixed_of, online
 from ..common.random import named_seeds
-from ..corpus.kinds import materialise
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
+from ..corpus.streams import check_vocabulary_again, warn_of_no_known_word
+from ..corpus.text import analyzer_of, distinct_words, encode
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs
@@ -53,11 +54,16 @@ class Stream:
 
     # minibatches that were taken in
     n_taken = 0
+    # words of the first call, also those without a vector; not known of streams that an earlier
+    # version saved
+    begun_with = None
 
     def __init__(self, estimator, X, vocabulary, total_samples):
         self.fixed = fixed_of(estimator, _FIXED)
         seeds = named_seeds(estimator.random_state, ("start", "draws", "reading"))
-        training = inputs.training_data(estimator, X, vocabulary, stream=True)
+        given = None if vocabulary is None else distinct_words(vocabulary)
+        training = inputs.training_data(estimator, X, given, stream=True)
+        self.begun_with = training.words if given is None else given
         self.settings = spine.plan(estimator, ROOM, training)
         self.of_draws, self.of_readings = seeds["draws"], seeds["reading"]
         self._of_dirichlet = estimator.word_model == "dirichlet"
@@ -68,7 +74,12 @@ class Stream:
 
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
-        documents = Documents.of(known_counts(estimator, X), self.online.vectors)
+        counts = known_counts(estimator, X)
+        if not counts.nnz and self.training.columns is None:
+            # looked at once more, as documents without any word are no matter
+            analyzer = analyzer_of(estimator, input_kind(X))
+            warn_of_no_known_word(encode(X, analyzer, {})[0], counts.shape[0])
+        documents = Documents.of(counts, self.online.vectors)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
@@ -128,7 +139,7 @@ class TopicStreamingMixin(FittedMixin):
         X: Any,
         y: Any = None,
         *,
-        vocabulary: Sequence[str] | None = None,
+        vocabulary: Any = None,
         total_samples: int | None = None,
     ) -> Self:
         """Learn from more documents of a stream, by stochastic variational inference.
@@ -142,10 +153,11 @@ class TopicStreamingMixin(FittedMixin):
             into minibatches.
         y : None
             Ignored.
-        vocabulary : list of str, optional
-            Words to learn from, used in the first call only. By default the words of the first
-            batch that have a vector and pass ``min_count`` and ``max_features``. All columns of a
-            count matrix are words.
+        vocabulary : list of str, dict of str to int or Vocabulary, optional
+            Words to learn from, taken in the first call; in later ones it may be the same again. By
+            default the words of the first batch that have a vector and pass ``min_count`` and
+            ``max_features``. Of a dict, such as ``vocabulary_`` of scikit-learn's vectorizers, they
+            are in the order of its indices. All columns of a count matrix are words.
         total_samples : int, optional
             Number of documents in the whole stream, used in the first call only. By default the
             posterior is that for the number of documents seen so far.
@@ -161,13 +173,15 @@ class TopicStreamingMixin(FittedMixin):
         ValueError
             If X is of another kind than the first batch, with ``likelihood_power="auto"``, for
             which ``fit`` needs held-out documents, or if a parameter that what was learned belongs
-            to (``doc_topic_prior``, say) is another by now.
+            to (``doc_topic_prior``, say) is another by now, or ``vocabulary`` has other words than
+            the first call had.
 
         Warns
         -----
         UserWarning
             If a call is interrupted: how many minibatches it has taken in. A first call that fails
-            leaves the estimator as it was.
+            leaves the estimator as it was. If texts have no known word, so that nothing is learned
+            from them.
 
         Notes
         -----
@@ -200,6 +214,7 @@ class TopicStreamingMixin(FittedMixin):
         if total_samples is not None:
             check_integer("total_samples", total_samples, 1)
         X = materialise(X)
+        check_vocabulary_again(self.__dict__.get("_stream"), vocabulary, inputs.FOR_TEXT)
 
         def begin():
             stream = Stream(self, X, vocabulary, total_samples)

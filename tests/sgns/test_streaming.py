@@ -27,7 +27,7 @@ def make(**options):
         "solver": "vi", "max_features": 120, "draws": 50, "batch_size": 8, "random_state": 0,
         "prior_precision": 2.0,
     }  # fmt: skip
-    return BayesianSGNS(5, **defaults | options)
+    return BayesianSGNS(**{"n_components": 5} | defaults | options)
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +135,8 @@ def test_count_matrices(texts):
     assert model.score(counts) > np.log(0.5)
     with pytest.raises(ValueError, match="vocabulary is for text"):
         make().partial_fit(counts, vocabulary=names)
+    with pytest.raises(ValueError, match="vocabulary is for text"):
+        model.partial_fit(counts[:20], vocabulary=names)
     with pytest.raises(ValueError, match="fitted on a count matrix"):
         model.partial_fit(texts[:4])
     with pytest.raises(ValueError, match="features"):
@@ -169,6 +171,53 @@ def test_other_solvers_are_refused(solver, texts):
 def test_wrong_vocabularies(vocabulary, texts):
     with pytest.raises(ValueError, match="vocabulary must be a list of different words"):
         make().partial_fit(texts[:10], vocabulary=vocabulary)
+
+
+def test_a_later_vocabulary_is_that_of_the_first_call(texts, tmp_path):
+    words = ["the", "of", "and", "nowhere"]
+    model = make(n_components=2)
+    model.partial_fit(texts[:10], vocabulary=dict(zip(words, range(4), strict=True)))
+    assert model.words_.tolist() == words
+    model.partial_fit(texts[10:20], vocabulary=words[::-1])
+    model.save(tmp_path / "model")
+    for begun in (model, load(tmp_path / "model")):
+        n = begun.n_iter_
+        with pytest.raises(
+            ValueError,
+            match=r"the 4 words of the first call of partial_fit, got 2 that are not among them "
+            r"\('sea', 'sky'\) and 1 of them missing \('nowhere'\): a stream .* clone\(estimator\)",
+        ):
+            begun.partial_fit(texts[:10], vocabulary=["sea", *words[:3], "sky"])
+        assert begun.partial_fit(texts[:10], vocabulary=set(words)).n_iter_ > n
+    first = make().partial_fit(texts[:10])
+    first.partial_fit(texts[10:20], vocabulary=first.words_)
+    with pytest.raises(ValueError, match=r"got \d+ of them missing \("):
+        first.partial_fit(texts[10:20], vocabulary=first.words_[:5])
+    # of a stream that an earlier version saved it is not known
+    vars(first._stream).pop("begun_with")
+    first.partial_fit(texts[10:20], vocabulary=["sea"])
+
+
+def test_a_vocabulary_object(texts):
+    vocabulary = build_vocabulary(texts, min_count=20)
+    model = make().partial_fit(texts[:10], vocabulary=vocabulary)
+    assert model.words_.tolist() == vocabulary.words.tolist()
+    model.partial_fit(texts[10:20], vocabulary=vocabulary)
+
+
+@pytest.mark.parametrize("kind", ["text", "tokens"])
+def test_a_batch_without_a_known_word_is_told(texts, kind):
+    model = make().partial_fit(texts[:20])
+    unknown = ["qqq www", "zzz"]
+    X, empty = (unknown, ["", "a"]) if kind == "text" else ([d.split() for d in unknown], [[], []])
+    rho = model.rho_.copy()
+    with pytest.warns(UserWarning, match="None of the 2 documents of X has a known word, and noth"):
+        model.partial_fit(X)
+    np.testing.assert_allclose(model.rho_, rho)
+    with pytest.warns(UserWarning, match="The one document of X has no known word, and nothing wa"):
+        model.partial_fit(X[:1])
+    model.partial_fit(empty)
+    model.partial_fit([*X, *(texts[:1] if kind == "text" else [texts[0].lower().split()])])
 
 
 def test_nothing_is_fitted_before(texts):

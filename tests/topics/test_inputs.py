@@ -87,6 +87,33 @@ def test_columns_of_a_file_of_vectors_that_was_moved(tmp_path):
         np.testing.assert_array_equal(model.transform(counts), expected)
 
 
+def test_a_stream_has_the_words_of_its_first_call(tmp_path):
+    """Also those that have no vector; and a batch without any of them is told."""
+    texts = ["cat dog cow", "cat dog unheard", "dog cow cow"] * 4
+    options = {"solver": "vi", "min_count": 1, "draws": 4, "random_state": 0}
+    words = ["cat", "dog", "unheard"]
+    model = GaussianLDA(2, embedding=TABLE, **options).partial_fit(texts, vocabulary=words)
+    assert model.words_.tolist() == ["cat", "dog"]
+    model.save(tmp_path / "model")
+    for begun in (model, load(tmp_path / "model")):
+        begun.partial_fit(texts, vocabulary=words)
+        with pytest.raises(ValueError, match=r"got 1 that .* \('cow'\) and 1 of them missing"):
+            begun.partial_fit(texts, vocabulary=["cat", "dog", "cow"])
+    first = GaussianLDA(2, embedding=TABLE, **options).partial_fit(texts)
+    first.partial_fit(texts, vocabulary=["cow", "dog", "cat"])
+    with pytest.raises(ValueError, match=r"got 1 of them missing \('cow'\)"):
+        first.partial_fit(texts, vocabulary=["cat", "dog"])
+    vars(first._stream).pop("begun_with")
+    first.partial_fit(texts, vocabulary=["cat", "dog"])
+    with pytest.warns(UserWarning, match="None of the 2 documents of X has a known word, and noth"):
+        first.partial_fit(["unheard of", "nothing"])
+    first.partial_fit(["", ""])
+    first.partial_fit(["unheard of", "cat"])
+    counted = GaussianLDA(2, embedding=VECTORS, **options).partial_fit(counts_of())
+    with pytest.raises(ValueError, match="vocabulary is for text"):
+        counted.partial_fit(counts_of(), vocabulary=WORDS)
+
+
 @pytest.mark.parametrize(
     ("embedding", "error", "message"),
     [

@@ -104,6 +104,8 @@ def test_words_that_come_later(data):
     stream.partial_fit(texts[:60], vocabulary=list(vectors))
     assert np.all(stream.posterior_["counts"][..., :6] == 0)
     assert np.all(stream.components_[:, :6] > 0)
-    stream.partial_fit(texts[60:])
+    with pytest.raises(ValueError, match=r"got 1 that .* \('sea'\): a stream has the words of its"):
+        stream.partial_fit(texts[60:], vocabulary=[*vectors, "sea"])
+    stream.partial_fit(texts[60:], vocabulary=dict(zip(vectors, range(60), strict=True)))
     found = stream.posterior_["counts"].sum(axis=2)
     np.testing.assert_allclose(found, np.broadcast_to(counts.sum(axis=0), found.shape), atol=1e-5)
