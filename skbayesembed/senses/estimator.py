@@ -398,7 +398,8 @@ class DiSCSenseModel(
             weights, such as those of TF-IDF, with which intervals mean nothing.
         y : array-like of shape (n_snippets,), optional
             Known senses, integers from 0 to ``n_senses - 1``; -1 or NaN where unknown. In a
-            `Pipeline` that ends in a classifier, the classifier's ``y`` arrives here.
+            `Pipeline` that ends in a classifier, the classifier's ``y`` arrives here: ``fit`` notes
+            on the standard error stream if no sense is unknown.
         times : array-like of shape (n_snippets,), optional
             Numbers or dates (also as ISO strings). A period may have no snippets.
         genres : array-like of shape (n_snippets,), optional
@@ -425,6 +426,7 @@ class DiSCSenseModel(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres, units)
+        inputs.note_all_known(training.data.labels)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         found.learned["modes_"].mixed = not is_unmixed(source_of_posterior(found.posterior))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import as_floats, check_not_iterator
-from ..common.warnings import warn_of_intervals, warn_user
+from ..common.warnings import note_user, warn_of_intervals, warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
@@ -30,6 +30,8 @@ _IN_PIPELINES = (
     "In a pipeline the y of a classifier arrives here: fit the senses first, without y, and put "
     "FrozenEstimator(model), from sklearn.frozen, into the pipeline."
 )
+# Snippets from which on it is told that the senses of all are known.
+_MANY_KNOWN = 10
 # Kernels of chains that draw the effects of units.
 _OF_UNITS = {"hmc": ("hmc", "nuts"), "gibbs": ("metropolis", "polya-gamma")}
 
@@ -528,6 +530,21 @@ def known_senses(y, n, n_senses):
     if bad.any():
         raise ValueError(f"y must hold {allowed}; got {values[bad].tolist()[0]}. {_IN_PIPELINES}")
     return values.astype(np.int64)
+
+
+def note_all_known(labels):
+    """Tell that the senses of all snippets are known, as those of a classifier's ``y`` are.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_snippets,)
+        Known senses, -1 where unknown.
+    """
+    if labels.size >= _MANY_KNOWN and (labels >= 0).all():
+        note_user(
+            f"all {labels.size:,} snippets have a known sense in y, so that no sense is learned "
+            f"from the words alone. {_IN_PIPELINES}"
+        )
 
 
 def snippet_weights(sample_weight, n):

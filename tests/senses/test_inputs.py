@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import extract_snippets
@@ -97,6 +99,23 @@ def test_labels_that_are_names():
     # as the message says, also where senses are more than names
     model = fitted_with().set_params(n_senses=3).fit(COUNTS, y=[0, 1, 0, -1])
     assert model.name_senses(dict(enumerate(["money", "river"])))._sense_labels()[2] == "2"
+
+
+def test_senses_that_are_all_known_are_told(capsys):
+    """They may be the labels of a classifier behind, in a pipeline; told once, and in no trial."""
+    counts, labels = np.tile(COUNTS[[0, 2, 3]], (5, 1)), np.tile([0, 1, 0], 5)
+    told = "all 15 snippets have a known sense in y, so that no sense is learned from the words"
+    make_pipeline(fitted_with(), LogisticRegression()).fit(counts, labels)
+    notes = capsys.readouterr().err
+    assert notes.count(told) == 1 and "y of a classifier arrives here: fit the" in notes
+    fitted_with(likelihood_power="auto").fit(counts, labels)
+    assert capsys.readouterr().err.count(told) == 1
+    model = fitted_with(solver="vi", max_iter=5)
+    model.estimate_cost(counts, labels)
+    fitted_with().fit(counts, [-1, *labels[1:]])
+    fitted_with().fit(counts)
+    fitted_with().fit(counts[:9], labels[:9])
+    assert "known sense" not in capsys.readouterr().err
 
 
 def test_years_without_snippets_are_told():
