@@ -318,7 +318,7 @@ class DynamicAskingMixin(AskingMixin):
 
 def _dated(estimator, X, times):
     """`Operands` of documents at their times, and their periods (n_documents,)."""
-    counts, centres = inputs.documents(estimator, X, times)
+    counts, centres = inputs.documents(estimator, X, times, told=False)
     if centres is None:
         raise ValueError("times must be given for all documents, got None.")
     known = estimator.periods_.centres

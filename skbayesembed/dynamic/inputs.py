@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import NothingToScoreError
+from ..common.warnings import warn_user
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
@@ -338,9 +339,33 @@ def _no_counts(n_words):
 # Held-out data ------------------------------------------------------------------------------------
 
 
-def place_times(estimator, times, n, kind):
-    """Center of the period of each document, known or not; None where there are no times."""
-    return None if times is None else estimator.periods_.centre_of(check_line(times, n, kind))
+def place_times(estimator, times, n, kind, told=True):
+    """Center of the period of each document, known or not; None where there are no times.
+
+    Warns
+    -----
+    UserWarning
+        If periods are before the first of ``fit`` or after the last; not unless ``told``.
+    """
+    if times is None:
+        return None
+    centres = estimator.periods_.centre_of(check_line(times, n, kind))
+    if told:
+        _warn_of_outside(
+            estimator.periods_, centres, "PairCounts" if kind == "pairs" else "documents"
+        )
+    return centres
+
+
+def _warn_of_outside(periods, centres, what):
+    outside = np.sum((centres < periods.centres[0]) | (centres > periods.centres[-1]))
+    if outside:
+        warn_user(
+            f"{outside:,} of {centres.size:,} {what} are of times before the first period "
+            f"({periods.labels[0]}) or after the last ({periods.labels[-1]}): vectors there are "
+            "those of the nearest period, shrunk by the prior.",
+            UserWarning,
+        )
 
 
 def held_out(estimator, X, times):
@@ -398,13 +423,16 @@ def _groups(centres, X):
     return groups.tolist(), index
 
 
-def documents(estimator, X, times):
-    """Counts of the vocabulary's words in each document, and the center of its period or None."""
+def documents(estimator, X, times, told=True):
+    """Counts of the vocabulary's words in each document, and the center of its period or None.
+
+    ``told`` is as of `place_times`.
+    """
     check_rows(X=X, times=times)
     kind, X = kind_of(X)
     refuse_pairs("transform", kind)
     counts = static.count_documents(estimator, X)
-    return counts, place_times(estimator, times, counts.shape[0], kind)
+    return counts, place_times(estimator, times, counts.shape[0], kind, told)
 
 
 def refuse_pairs(method, kind):

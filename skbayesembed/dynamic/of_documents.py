@@ -86,7 +86,8 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
         Warns
         -----
         UserWarning
-            If there are documents without a known word.
+            If there are documents without a known word, or of times before the first period or
+            after the last, where vectors are those of the nearest period, shrunk by the prior.
 
         Examples
         --------
@@ -140,6 +141,11 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
         -------
         float
             Natural logarithm, at most 0; random guessing scores -0.693.
+
+        Warns
+        -----
+        UserWarning
+            If there are documents of times before the first period or after the last.
 
         Examples
         --------

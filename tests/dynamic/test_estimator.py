@@ -32,6 +32,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.* of the trajectories that led to"),
     pytest.mark.filterwarnings("ignore:The search for the mode"),
     pytest.mark.filterwarnings("ignore:The bound still rose"),
+    # of later documents, as some are on purpose
+    pytest.mark.filterwarnings("ignore:.* are of times before the first period"),
 ]
 
 V, K, T = 12, 2, 4

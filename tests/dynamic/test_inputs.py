@@ -205,6 +205,21 @@ def fitted():
     return model.fit(TEXTS, times=TIMES)
 
 
+@pytest.mark.parametrize("method", ["transform", "score", "sample_transform"])
+def test_times_outside_the_periods_are_told(fitted, method):
+    """Once in a call, and not where a question refuses them."""
+    call, told = getattr(fitted, method), "vectors there are those of the nearest period, shrunk"
+    with pytest.warns(UserWarning, match=told) as found:
+        call(TEXTS[:3], times=[1899, 1901, 1990])
+    (message,) = [str(w.message) for w in found if told in str(w.message)]
+    assert message.startswith("2 of 3 documents are of times before the first period (1900) or aft")
+    call(TEXTS[:3], times=[1900, 1901, 1903])
+    call(TEXTS[:3])
+    with pytest.raises(ValueError, match="times must be in the periods of fit"):
+        fitted.document_similarity(TEXTS[:3], times=[1899, 1901, 1990])
+
+
+@pytest.mark.filterwarnings("ignore:.* are of times before the first period")
 def test_held_out_counts(fitted):
     """All words, those not in the vocabulary as -1; by the fixed protocol in each period."""
     new = ["a tin hat", "the hat sat on the cat", "hat", "a cat sat here"]
@@ -223,6 +238,7 @@ def test_held_out_counts(fitted):
     assert found[1][1].counts.positive.sum() == by_hand.sum()
 
 
+@pytest.mark.filterwarnings("ignore:.* PairCounts are of times before the first period")
 def test_held_out_pair_counts(fitted):
     words = [*fitted.words_[:2], "new"]
     counts = [pair_counts(seed, n=3, words=words) for seed in range(2)]
