@@ -417,6 +417,7 @@ def test_score_and_transform(case, fitted):
         np.testing.assert_array_equal(features, fitted.transform(case.counts, **case.covariates))
 
 
+@pytest.mark.filterwarnings("ignore:.* are of times before the first period")
 def test_sample_transform(case, fitted):
     """Draws are joint, the same whenever asked for, and have the means of ``transform``."""
     X, covariates, n_draws = case.documents, case.of_documents, 400

@@ -6,6 +6,7 @@ imports nothing of the package, so that every other module may use it.
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Collection, Generator, Iterable
@@ -164,6 +165,19 @@ def check_word_filters(estimator: Any) -> None:
     check_integer("min_count", estimator.min_count, 1)
     if estimator.max_features is not None:
         check_integer("max_features", estimator.max_features, 1)
+
+
+def other_than_default(estimator: Any, names: Collection[str]) -> dict[str, Any]:
+    """Those of some parameters that are not the class's defaults, which may never have been set."""
+    defaults = inspect.signature(type(estimator)).parameters
+    given = {name: getattr(estimator, name) for name in names}
+    return {name: x for name, x in given.items() if not _is_equal(x, defaults[name].default)}
+
+
+def _is_equal(value, default):
+    # arrays and Series are equal entry by entry, and no default is one
+    several = isinstance(value, np.ndarray) or hasattr(value, "to_numpy")
+    return not several and bool(value == default)
 
 
 def check_feature_names(names: Any) -> None:

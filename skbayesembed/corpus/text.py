@@ -17,13 +17,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from ..common.checks import is_whole, listed
+from ..common.checks import is_whole, listed, other_than_default
+from ..common.warnings import warn_user
 from .kinds import input_kind, materialise
 
 # Cuts a document into its tokens.
 Analyzer = Callable[[Any], list[str]]
 
 _ANALYZERS = ("word", "char", "char_wb")
+# Parameters by which texts are read, and what is said of other kinds of input.
+_READING = "analyzer", "lowercase", "stop_words", "token_pattern"
+_SAID = {"text": "text", "tokens": "token lists", "counts": "a count matrix"}
+_MADE_BY = {"tokens": "makes the tokens", "counts": "counts, such as CountVectorizer"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,32 @@ def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
         stop_words=estimator.stop_words,
         token_pattern=estimator.token_pattern,
     )
+
+
+def warn_of_unread(estimator: Any, kind: str) -> None:
+    """Warn of parameters of an estimator that say how another kind of input is read.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``feature_names`` and what `analyzer_of` reads.
+    kind : str
+        Of what it is fitted on, as of `input_kind`.
+    """
+    if kind != "counts" and estimator.feature_names is not None:
+        warn_user(
+            f"feature_names is not used for X, which is {_SAID[kind]}, whose words are those that "
+            "occur: it names the columns of a count matrix. Leave it out.",
+            UserWarning,
+        )
+    given = {} if kind == "text" else other_than_default(estimator, _READING)
+    if given:
+        are, say, them = ("are", "they say", "them") if len(given) > 1 else ("is", "it says", "it")
+        warn_user(
+            f"{' and '.join(given)} {are} not used for X, which is {_SAID[kind]}: {say} how texts "
+            f"are cut into words. Give {them} to what {_MADE_BY[kind]}, or pass texts.",
+            UserWarning,
+        )
 
 
 def why_unknown(estimator: Any, word: Any, *, means: bool = True) -> str:

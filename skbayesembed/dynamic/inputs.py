@@ -16,7 +16,7 @@ from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, warn_of_unread
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
 from ..sgns.batches import CorpusBatches, MatrixBatches, sizes_of_sources
@@ -147,7 +147,7 @@ def check_timed(estimator, times):
         )
 
 
-def training_data(estimator, X, times, seed, units=None, sample_weight=None):
+def training_data(estimator, X, times, seed, units=None, sample_weight=None, told=True):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
 
     Parameters
@@ -157,6 +157,8 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
         As of ``fit``.
     seed : numpy.random.SeedSequence
         For contexts and negatives that are sampled.
+    told : bool
+        Whether there is a warning of parameters that are ignored.
 
     Raises
     ------
@@ -167,6 +169,8 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     static.check_units_method(estimator, units)
     check_rows(X=X, times=times, units=units, sample_weight=sample_weight)
     kind, X = kind_of(X)
+    if told and kind != "pairs":
+        warn_of_unread(estimator, kind)
     if kind != "counts":
         forget_columns(estimator)
     words, columns, periods, index, sources = _READ[kind](estimator, X, times)
@@ -203,7 +207,7 @@ def training_again(estimator, X, times, sample_weight=None):
     # a copy, since reading notes the columns of a count matrix
     again = copy.copy(estimator)
     seed = estimator._count_seed
-    training = training_data(again, X, times, seed, None, sample_weight)
+    training = training_data(again, X, times, seed, None, sample_weight, told=False)
     same = np.array_equal(training.words, estimator.words_)
     same = same and training.observed.shape == estimator.observed_.shape
     if not (same and np.allclose(training.observed, estimator.observed_)):

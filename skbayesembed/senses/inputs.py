@@ -14,7 +14,7 @@ from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.rows import check_rows
-from ..corpus.text import document_counts, frequent_corpus
+from ..corpus.text import document_counts, frequent_corpus, warn_of_unread
 from ..corpus.units import as_labels, check_units, sizes_of
 from ..spine import CHAINS
 from .data import Snippets
@@ -265,16 +265,12 @@ def _read(estimator, X):
     """Counts of words in snippets, the words, and their columns where X is a count matrix."""
     X = materialise(X)
     kind = input_kind(X)
+    warn_of_unread(estimator, kind)
     if kind == "counts":
         counts, names = named_matrix(estimator, X)
         _warn_of_fractions(counts)
         columns = frequent_columns(estimator, counts)
         return counts[:, columns], names[columns], columns
-    if estimator.feature_names is not None:
-        raise ValueError(
-            f"feature_names must be None if X is {kind}, whose words are those that occur: it "
-            f"names the columns of a count matrix, got {len(list(estimator.feature_names))} names."
-        )
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)

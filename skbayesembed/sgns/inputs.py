@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..common.checks import NothingToScoreError
+from ..common.checks import NothingToScoreError, other_than_default
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import (
     column_names,
@@ -20,7 +19,7 @@ from ..corpus.count_matrix import (
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind, known_counts
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, warn_of_unread
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from .batches import (
     CorpusBatches,
@@ -219,6 +218,8 @@ def read(estimator, X, *, reset=True):
             forget_columns(estimator)
         return Training(None, names_of_pairs(X), None, UnitPairs(X))
     kind = input_kind(X)
+    if reset:
+        warn_of_unread(estimator, kind)
     if kind == "counts":
         matrix, names = named_matrix(estimator, X, reset=reset)
         columns = chosen_columns(estimator, matrix)
@@ -252,16 +253,9 @@ def _check_shard(estimator):
 
 
 def warn_of_ignored(estimator, shard):
-    """Warn of parameters that ask for other counts than those of a `PairShard`.
-
-    Values that are the class's defaults ask for nothing: they may never have been set.
-    """
-    defaults = inspect.signature(type(estimator)).parameters
-    set_here = {
-        name: getattr(estimator, name)
-        for name in ("window", "window_weights", "min_count", "max_features")
-        if getattr(estimator, name) != defaults[name].default
-    }
+    """Warn of parameters that ask for other counts than those of a `PairShard`."""
+    names = "window", "window_weights", "min_count", "max_features"
+    set_here = other_than_default(estimator, names)
     rarest = int(shard.tokens.sum(axis=0).min())
     ignored = {name: f"{name}={getattr(shard, name)!r}" for name in ("window", "window_weights")
                if set_here.get(name, getattr(shard, name)) != getattr(shard, name)}  # fmt: skip

@@ -37,6 +37,7 @@ from ..corpus.text import (
     keep_words,
     materialise,
     restrict,
+    warn_of_unread,
 )
 from ..corpus.units import sizes_of
 from .checks import check_dimensions
@@ -136,6 +137,7 @@ def _read(estimator, X, vocabulary, stream):
     """
     X = materialise(X)
     kind = input_kind(X)
+    warn_of_unread(estimator, kind)
     if kind == "counts":
         if vocabulary is not None:
             raise ValueError(FOR_TEXT)

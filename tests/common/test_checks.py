@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from skbayesembed import BayesianSGNS
 from skbayesembed.common.checks import (
     all_finite,
     as_floats,
@@ -15,6 +16,7 @@ from skbayesembed.common.checks import (
     check_list,
     check_prob,
     check_real,
+    other_than_default,
 )
 
 
@@ -47,6 +49,13 @@ def test_integers_have_64_bits():
         check_integer("x", 2**63, 1)
     with pytest.raises(ValueError, match="x must be 'auto' or an integer >= 1 and <= 9, got 10"):
         check_integer("x", 10, 1, "'auto' or ", high=9)
+
+
+def test_parameters_that_are_other_than_the_defaults():
+    names = "lowercase", "stop_words", "min_count", "feature_names"
+    model = BayesianSGNS(stop_words=np.array(["a", "b"]), min_count=np.int64(5), lowercase=0)
+    assert list(other_than_default(model, names)) == ["lowercase", "stop_words"]
+    assert not other_than_default(BayesianSGNS(), names)
 
 
 def test_probabilities():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.corpus.kinds import input_kind, materialise
 from skbayesembed.corpus.text import (
     Corpus,
@@ -20,6 +22,7 @@ from skbayesembed.corpus.text import (
     keep_tokens,
     make_analyzer,
     restrict,
+    warn_of_unread,
 )
 
 TEXTS = [
@@ -211,6 +214,35 @@ def test_make_analyzer_is_that_of_scikit_learn(parameters):
 def test_make_analyzer_refuses(parameters, message):
     with pytest.raises(ValueError, match=message):
         make_analyzer(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "given", "message"),
+    [
+        (BayesianSGNS, TEXTS, {"feature_names": ["q"]}, "feature_names is not .* is text, whose"),
+        (DiSCSenseModel, TOKENS, {"feature_names": ["q"]}, "feature_names .* is token lists, who"),
+        (
+            DynamicSGNS, TOKENS, {"stop_words": ["b"], "lowercase": False},
+            "lowercase and stop_words are not used for X, which is token lists: they say .* Give "
+            "them to what makes the tokens, or pass texts",
+        ),
+        (
+            GaussianLDA, np.eye(3), {"analyzer": "char"},
+            "analyzer is not used for X, which is a count matrix: it says how .* Give it to what "
+            "counts, such as CountVectorizer, or pass texts",
+        ),
+        (BayesianSGNS, np.eye(3), {"stop_words": np.array(["b", "c"])}, "stop_words is not used"),
+        (DiSCSenseModel, np.eye(3), {"token_pattern": "x"}, "token_pattern is not used for X, whi"),
+    ],
+)  # fmt: skip
+def test_parameters_that_are_not_used_are_told(estimator, X, given, message):
+    with pytest.warns(UserWarning, match=f"^{message}"):
+        warn_of_unread(estimator(**given), input_kind(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_unread(estimator(), input_kind(X))
+        other = {name: x for name, x in given.items() if input_kind(X) == "counts"}
+        warn_of_unread(estimator(**other), "text")
 
 
 def check_corpus(corpus, documents):

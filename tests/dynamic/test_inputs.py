@@ -7,9 +7,18 @@ import pytest
 from scipy import sparse
 
 from skbayesembed import DynamicSGNS, PairCounts
-from skbayesembed.dynamic.inputs import documents, held_out, learn_periods, training_data
+from skbayesembed.dynamic.inputs import (
+    documents,
+    held_out,
+    learn_periods,
+    training_again,
+    training_data,
+)
 from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs
 from skbayesembed.sgns.pairs import RankOne
+
+# also of inputs that need none
+pytestmark = pytest.mark.filterwarnings("ignore:token_pattern is not used for X")
 
 TEXTS = ["a tin cat sat", "the cat", "a tin of tin", "the cat sat on a tin", "", "on a cat"]
 TOKENS = [text.split() for text in TEXTS]
@@ -203,6 +212,13 @@ def test_nothing_observed():
 def fitted():
     model = make(solver="gibbs", draws=2, warmup=1, chains=1, max_features=4, random_state=0)
     return model.fit(TEXTS, times=TIMES)
+
+
+def test_parameters_that_are_not_used_are_told():
+    model = make(solver="map", stop_words=["cat"], random_state=0)
+    with pytest.warns(UserWarning, match="stop_words and token_pattern are not used for X, which "):
+        model.fit(TOKENS, times=TIMES)
+    training_again(model, TOKENS, TIMES)
 
 
 @pytest.mark.parametrize("method", ["transform", "score", "sample_transform"])

@@ -310,6 +310,14 @@ def test_pair_counts():
         plain.score(PairCounts(np.ones((4, 4)), np.ones((4, 4))))
 
 
+def test_parameters_that_are_not_used_are_told():
+    with pytest.warns(UserWarning, match="stop_words is not used for X, which is token lists"):
+        model = make(stop_words=["oak"]).fit([["oak", "elm"], ["elm", "oak"]] * 5)
+    model.to_datatree([["oak", "elm"], ["elm", "oak"]] * 5)
+    with pytest.warns(UserWarning, match="feature_names is not used for X, which is text"):
+        make(feature_names=["q"]).fit(["oak elm", "elm oak"] * 5)
+
+
 def test_split_pair_counts():
     rng = np.random.default_rng(0)
     pairs = PairCounts(*(rng.poisson(9.0, (8, 8)).astype(float) for _ in range(2)))

@@ -135,6 +135,13 @@ def test_bad_embeddings_for_counts(embedding, error, message):
         make(embedding=embedding).fit(frame)
 
 
+def test_parameters_that_are_not_used_are_told():
+    with pytest.warns(UserWarning, match="stop_words is not used for X, which is a count matrix"):
+        make(embedding=VECTORS, stop_words="english").fit(counts_of())
+    with pytest.warns(UserWarning, match="feature_names is not used for X, which is text"):
+        make(feature_names=WORDS).fit([text.replace("qqq", "cat") for text in TEXTS])
+
+
 def test_feature_names():
     model = make(feature_names=WORDS).fit(counts_of())
     named = make().fit(pd.DataFrame(counts_of(), columns=WORDS))
