@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ..common.checks import check_total
+from ..common.warnings import warn_user
+
+# Columns of a table of events, at most, and what two of them are called, in the singular.
+_MOST_COLUMNS = 6
+_WHO = frozenset({"user", "customer", "order", "basket", "session", "reader"})
+_WHAT = frozenset({"item", "product", "movie", "film", "book", "track", "song", "article"})
 
 
 def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> sparse.csr_array:
@@ -170,7 +177,23 @@ def named_matrix(
         As `count_matrix` and `matrix_names`.
     """
     counts = count_matrix(estimator, X, reset=reset)
+    if reset:
+        _warn_of_long_table(getattr(X, "columns", None))
     return counts, matrix_names(estimator, X, counts.shape[1])
+
+
+def _warn_of_long_table(columns):
+    """Warn of a table of events, of whose columns none holds the counts of a word."""
+    names = [] if columns is None else [name for name in columns if isinstance(name, str)]
+    kinds = {re.sub(r"_?ids?$|s$", "", name.lower()) for name in names}
+    if len(names) <= _MOST_COLUMNS and kinds & _WHO and kinds & _WHAT:
+        warn_user(
+            f"X has the columns {', '.join(map(repr, names))} and is read as counts of these "
+            f"{len(names)} words. If it has a row for each event, make a row of "
+            "counts for each unit first, as pandas.crosstab(X['user'], X['item']) does, or a list "
+            "of items, X.groupby('user')['item'].agg(lambda items: list(map(str, items))).",
+            UserWarning,
+        )
 
 
 def _check_order_of_names(names, columns):

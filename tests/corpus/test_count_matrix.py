@@ -1,5 +1,6 @@
 """Columns of count matrices, and the counts of a fitted estimator's words."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -131,3 +132,16 @@ def test_entries_that_are_there_twice_add_up_in_any_type(dtype):
     X = sparse.coo_array((np.ones(301, dtype), places), shape=(2, 2))
     model = BayesianSGNS(1, solver="map", min_count=1, prior_precision=1.0, random_state=0)
     assert count_matrix(model, X, reset=True).toarray().tolist() == [[0, 300], [1, 0]]
+
+
+def test_a_table_of_events_is_told_of():
+    """Its columns would be the words."""
+    ratings = pd.DataFrame({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [4.0, 5.0, 3.0]})
+    model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    with pytest.warns(UserWarning, match="'userId', 'movieId', 'rating' and is read as counts"):
+        model.fit(ratings)
+    counts = pd.crosstab(ratings["userId"], ratings["movieId"])
+    words = counts.rename(columns={7: "user", 8: "sea"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(words)
