@@ -260,6 +260,7 @@ def test_parameters_are_checked_before_any_work(cls, tmp_path):
         cls(checkpoint=tmp_path).fit(object())
 
 
+@pytest.mark.filterwarnings("ignore:stop_words is not used for X")
 def test_what_has_no_digest(tmp_path):
     message = r"checkpoint must be None for this fit: .*\['stop_words'\] is a .*mappingproxy"
     with pytest.raises(TypeError, match=message):

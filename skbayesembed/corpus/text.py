@@ -25,8 +25,13 @@ from .kinds import input_kind, materialise
 Analyzer = Callable[[Any], list[str]]
 
 _ANALYZERS = ("word", "char", "char_wb")
-# Parameters by which texts are read, and what is said of other kinds of input.
-_READING = "analyzer", "lowercase", "stop_words", "token_pattern"
+# Parameters by which texts are read that other kinds of input make no use of, and what is said of
+# these. By the others an estimator fitted on token lists reads later texts.
+_UNREAD = {
+    "text": (),
+    "tokens": ("stop_words",),
+    "counts": ("analyzer", "lowercase", "stop_words", "token_pattern"),
+}
 _SAID = {"text": "text", "tokens": "token lists", "counts": "a count matrix"}
 _MADE_BY = {"tokens": "makes the tokens", "counts": "counts, such as CountVectorizer"}
 
@@ -165,7 +170,7 @@ def warn_of_unread(estimator: Any, kind: str) -> None:
             "occur: it names the columns of a count matrix. Leave it out.",
             UserWarning,
         )
-    given = {} if kind == "text" else other_than_default(estimator, _READING)
+    given = other_than_default(estimator, _UNREAD[kind])
     if given:
         are, say, them = ("are", "they say", "them") if len(given) > 1 else ("is", "it says", "it")
         warn_user(

@@ -223,13 +223,17 @@ def test_make_analyzer_refuses(parameters, message):
         (DiSCSenseModel, TOKENS, {"feature_names": ["q"]}, "feature_names .* is token lists, who"),
         (
             DynamicSGNS, TOKENS, {"stop_words": ["b"], "lowercase": False},
-            "lowercase and stop_words are not used for X, which is token lists: they say .* Give "
-            "them to what makes the tokens, or pass texts",
+            "stop_words is not used for X, which is token lists: it says .* Give it to what makes "
+            "the tokens, or pass texts",
         ),
         (
             GaussianLDA, np.eye(3), {"analyzer": "char"},
             "analyzer is not used for X, which is a count matrix: it says how .* Give it to what "
             "counts, such as CountVectorizer, or pass texts",
+        ),
+        (
+            DynamicSGNS, np.eye(3), {"stop_words": ["b"], "lowercase": False},
+            "lowercase and stop_words are not used for X, .* they say .* Give them to what counts",
         ),
         (BayesianSGNS, np.eye(3), {"stop_words": np.array(["b", "c"])}, "stop_words is not used"),
         (DiSCSenseModel, np.eye(3), {"token_pattern": "x"}, "token_pattern is not used for X, whi"),

@@ -216,7 +216,7 @@ def fitted():
 
 def test_parameters_that_are_not_used_are_told():
     model = make(solver="map", stop_words=["cat"], random_state=0)
-    with pytest.warns(UserWarning, match="stop_words and token_pattern are not used for X, which "):
+    with pytest.warns(UserWarning, match="stop_words is not used for X, which is token lists"):
         model.fit(TOKENS, times=TIMES)
     training_again(model, TOKENS, TIMES)
 
