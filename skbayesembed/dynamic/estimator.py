@@ -257,7 +257,7 @@ class DynamicSGNS(
     >>> model = model.set_params(draws=500, warmup=100, chains=2).fit(texts, times=years)
     >>> model.rho_.shape, model.periods_.labels
     ((3, 7, 1), [1980, 1981, 1982])
-    >>> model.transform(["a tape", "a tape"], times=[1980, 1983]).shape
+    >>> model.transform(["a tape", "a tape"], times=[1980, 1982]).shape
     (2, 1)
     >>> bool(0 <= model.drift("tape", 1980, 1982).mean <= 2)
     True
