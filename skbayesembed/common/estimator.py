@@ -383,7 +383,8 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Returns
         -------
         ndarray of shape (n_draws, n_documents, n_means)
-            Their means over draws are those of ``transform``, up to Monte Carlo error. In each draw
+            Their means over draws are those of ``transform``, up to Monte Carlo error (but see
+            ``transform`` of `GaussianLDA` with a small ``likelihood_power``). In each draw
             all documents are read with the same parameters. Draws are the same whenever they are
             asked for, and those of two calls with the same ``n_draws`` belong together.
 

@@ -127,6 +127,12 @@ class DynamicReadingMixin(DynamicChangeMixin):
         KeyError
             For an unknown word.
 
+        Notes
+        -----
+        With ``balance=True`` each draw is balanced by itself, and ``mean`` is the mean of these
+        draws. ``rho_`` is the mean of the draws, balanced as a whole. Where little is known the two
+        may be some tenths of a standard deviation apart.
+
         Examples
         --------
         >>> from skbayesembed import DynamicSGNS

@@ -2,9 +2,10 @@
 
 A target word w has the association ``s(w) = mean_a cos(w, a) - mean_b cos(w, b)`` with two lists of
 attributes. The effect size is the difference of its means over two lists of target words, over its
-standard deviation over all of them. Two things are uncertain, and each has an answer of its own:
-the vectors of these words (an interval of the effect size), and whether it is these words that
-differ or whether any two lists of such words would (the permutation test).
+standard deviation over all of them (with their number, not one less, in its denominator). Two
+things are uncertain, and each has an answer of its own: the vectors of these words (an interval of
+the effect size), and whether it is these words that differ or whether any two lists of such words
+would (the permutation test).
 """
 
 from __future__ import annotations

@@ -34,6 +34,9 @@ from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
 
+# Likelihood powers below which words are weak evidence of the topics of documents.
+WEAK = 0.5
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DocumentTopics(Table):
@@ -42,8 +45,10 @@ class DocumentTopics(Table):
     Attributes
     ----------
     mean : ndarray of shape (n_documents, n_topics)
-        Posterior means, as from ``transform``. Documents of training, where X is None, are read by
-        the words of the vocabulary alone; X also by others that have a vector.
+        Posterior means, as from ``transform``; with a ``likelihood_power`` below 0.5 those of
+        ``draws``, as ``transform`` then has too much of the largest share. Documents of training,
+        where X is None, are read by the words of the vocabulary alone; X also by others that have a
+        vector.
     interval : ndarray of shape (n_documents, n_topics, 2)
         Highest density intervals. If a share is close to zero in most draws, its mean may be above
         its interval; a line below the table says so.
@@ -134,6 +139,14 @@ def _read(estimator, X):
     return reading(estimator, X)
 
 
+def _shown_means(estimator, read, draws):
+    """Means of shares: as ``transform`` has them, or of draws where words are weak evidence.
+
+    Then the collapsed variational inference of ``transform`` has too much of the largest share.
+    """
+    return draws.mean(axis=0) if estimator.likelihood_power_ < WEAK else read
+
+
 def document_topics(estimator, X, n_draws, prob):
     """`DocumentTopics`; see `GaussianLDA.document_topics`."""
     check_integer("n_draws", n_draws, 2)
@@ -148,7 +161,7 @@ def document_topics(estimator, X, n_draws, prob):
     draws = theta_draws(estimator, documents, n_draws)
     fold = FoldIn(documents, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
     return DocumentTopics(
-        topic_features(fold, False),
+        _shown_means(estimator, topic_features(fold, False), draws),
         hdi_interval(draws, prob=prob),
         draws,
         np.asarray(counts.sum(axis=1)).ravel(),
@@ -185,7 +198,8 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     draws = theta_draws(estimator, replace(documents, counts=counts[some]), n_draws)
     draws = draws[:, place, groups]
     table = Representatives(
-        "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
+        "topic", groups, flat, _shown_means(estimator, mean[flat, groups], draws),
+        hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
         names=given_names(estimator.posterior_, "topic"),
         unmixed=unmixed_topics(estimator.posterior_),

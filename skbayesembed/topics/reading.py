@@ -46,8 +46,9 @@ class TopicReadingMixin(WordReadingMixin):
         DocumentTopics
             Prints as a table, whose last lines say where intervals are not those of the posterior,
             and which topics have not mixed. ``mean`` (n_documents, n_topics), as from
-            ``transform``, ``interval`` (n_documents, n_topics, 2) and ``draws`` (n_draws,
-            n_documents, n_topics), as from ``sample_transform``.
+            ``transform`` (or of the draws, with a ``likelihood_power`` below 0.5), ``interval``
+            (n_documents, n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), as from
+            ``sample_transform``.
 
         Raises
         ------

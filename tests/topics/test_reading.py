@@ -362,6 +362,20 @@ def test_document_topics(model, data):
         model.document_topics(n_draws=1)
 
 
+@pytest.mark.parametrize("power", [0.1, 0.5])
+def test_means_are_those_of_draws_where_words_are_weak_evidence(data, power):
+    """There `transform` is not the posterior mean; elsewhere it is, without Monte Carlo error."""
+    model = GaussianLDA(
+        K, embedding=data.vectors, solver="vi", likelihood_power=power, random_state=0
+    ).fit(data.counts)
+    found = model.document_topics(data.counts[:5], n_draws=30)
+    expected = found.draws.mean(axis=0) if power < 0.5 else model.transform(data.counts[:5])
+    np.testing.assert_allclose(found.mean, expected)
+    best = model.representative_documents(topic=0, n=3, n_draws=30)
+    shares = model.transform(data.counts)[best.index, 0]
+    assert np.allclose(best.mean, shares) == (power == 0.5)
+
+
 def test_representative_documents_refuse(model, data):
     with pytest.raises(ValueError, match=f"topic must be a number from 0 to {K - 1}, got {K}"):
         model.representative_documents(topic=K)
