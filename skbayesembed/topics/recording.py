@@ -376,7 +376,7 @@ def _not_mixed(posterior, thin="auto"):
         f"The {'chain has' if posterior.n_chains == 1 else 'chains have'} not mixed: the split "
         f"R-hat of the share of the tokens is above {SHARE_RHAT_LIMIT} for {index.size} of "
         f"{found.size} topics: {', '.join(named)}{more}. {agreement(posterior)}The "
-        f"{_shares_of(index)} no intervals. Where topics are "
+        f"{_shares_of(index)}. Where topics are "
         f"features, or settings are searched for, solver='vi' needs no mixing; else: "
         f"{_to_mix(posterior, index, thin)}."
         f"{within(posterior)}"
@@ -385,8 +385,8 @@ def _not_mixed(posterior, thin="auto"):
 
 def _shares_of(index):
     if index.size == 1:
-        return "share of this topic, and effects on it, have"
-    return "shares of these topics, and effects on them, have"
+        return "share of this topic has no interval, and effects on it only where chains agree"
+    return "shares of these topics have no intervals, and effects on them only where chains agree"
 
 
 def _to_mix(posterior, index, thin):

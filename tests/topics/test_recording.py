@@ -145,7 +145,7 @@ def test_chains_that_do_not_move_have_no_digits_of_r_hat(monkeypatch):
     monkeypatch.setattr(recording, "share_rhat", lambda posterior: np.array([9.81e15, 1.0]))
     said = recording._not_mixed(posterior)
     assert "; more than 100)" in said
-    assert "The share of this topic, and effects on it, have no intervals" in said
+    assert "The share of this topic has no interval, and effects on it only where chains" in said
     # chains that longer ones help go on by themselves, unless their thin is given
     monkeypatch.setattr(recording, "apart", lambda found: False)
     assert "thin='auto'" not in recording._not_mixed(posterior)
