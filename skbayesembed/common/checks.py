@@ -171,7 +171,8 @@ def other_than_default(estimator: Any, names: Collection[str]) -> dict[str, Any]
     """Those of some parameters that are not the class's defaults, which may never have been set."""
     defaults = inspect.signature(type(estimator)).parameters
     given = {name: getattr(estimator, name) for name in names}
-    return {name: x for name, x in given.items() if not _is_equal(x, defaults[name].default)}
+    known = {name: x for name, x in given.items() if name in defaults}
+    return {name: x for name, x in known.items() if not _is_equal(x, defaults[name].default)}
 
 
 def _is_equal(value, default):

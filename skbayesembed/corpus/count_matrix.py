@@ -185,13 +185,14 @@ def named_matrix(
 def _warn_of_long_table(columns):
     """Warn of a table of events, of whose columns none holds the counts of a word."""
     names = [] if columns is None else [name for name in columns if isinstance(name, str)]
-    kinds = {re.sub(r"_?ids?$|s$", "", name.lower()) for name in names}
-    if len(names) <= _MOST_COLUMNS and kinds & _WHO and kinds & _WHAT:
+    kinds = {re.sub(r"_?ids?$|s$", "", name.lower()): name for name in names}
+    who, what = (next((kinds[x] for x in kinds if x in among), None) for among in (_WHO, _WHAT))
+    if len(names) <= _MOST_COLUMNS and who is not None and what is not None:
         warn_user(
             f"X has the columns {', '.join(map(repr, names))} and is read as counts of these "
-            f"{len(names)} words. If it has a row for each event, make a row of "
-            "counts for each unit first, as pandas.crosstab(X['user'], X['item']) does, or a list "
-            "of items, X.groupby('user')['item'].agg(lambda items: list(map(str, items))).",
+            f"{len(names)} words. If it has a row for each event, make a row of counts for each "
+            f"unit first, as pandas.crosstab(X[{who!r}], X[{what!r}]) does, or lists of items, "
+            f"X[{what!r}].astype(str).groupby(X[{who!r}]).agg(list).",
             UserWarning,
         )
 

@@ -8,12 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Rows that tell whether a column is a product of others, at most.
-_ROWS = 200
-# Of two columns with two values each, at least: of few rows a third one is a product by chance.
-_FEWEST = 20
-# Share of a column that a product must leave of it at most, and by which columns differ.
-_LEAST = 1e-8
+# Rows that tell whether a column is a product of others: spread over all, and in each column over
+# those that differ from its median; and the fewest by which most columns are ruled out.
+_ROWS, _OWN_ROWS, _FEW_ROWS = 200, 20, 12
+# Different rows of a design, at least, for a product of columns that have two values each: a third
+# column is a function of such two by chance in few rows.
+_FEWEST = 8
+# Pairs of columns that are looked at, at most.
+_MOST_PAIRS = 1_000
+# Share of a column that a product must leave of it at most, as of single precision, and by which
+# columns and places differ.
+_LEAST = 1e-5
 
 
 class Product(NamedTuple):
@@ -43,13 +48,18 @@ class Product(NamedTuple):
         }
 
 
-def products_of(matrix: np.ndarray, terms: Sequence[str]) -> tuple[Product, ...]:
+def products_of(
+    matrix: np.ndarray, terms: Sequence[str], factors: Sequence[int] | None = None
+) -> tuple[Product, ...]:
     """Find the terms of a design that are products of two others, or squares, as `Product`.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_terms)
     terms : sequence of str of length n_terms
+    factors : sequence of int, optional
+        Columns of which one at least is a factor of each product; all by default. With more than
+        1,000 pairs of factors none is looked for.
 
     Examples
     --------
@@ -61,27 +71,43 @@ def products_of(matrix: np.ndarray, terms: Sequence[str]) -> tuple[Product, ...]
     >>> found.factors["party"], found.factors["year"]
     (('year', 2000.0), ('party', 0.0))
     """
-    some = matrix[np.unique(np.linspace(0, len(matrix) - 1, _ROWS).astype(int))]
+    some = matrix[_telling_rows(matrix)]
     mean, sd = some.mean(axis=0), some.std(axis=0)
     varying = [j for j in range(len(terms)) if sd[j] > 0]
+    wanted = set(varying if factors is None else factors)
+    pairs = [p for p in combinations_with_replacement(varying, 2) if wanted & set(p)]
+    if len(varying) < 2 or len(pairs) > _MOST_PAIRS:
+        return ()
     scaled = (some - mean) / np.where(sd > 0, sd, 1.0)
-    found: dict[frozenset[int], tuple] = {}
-    for a, b in combinations_with_replacement(varying, 2):
+    few = scaled[np.unique(np.linspace(0, len(scaled) - 1, _FEW_ROWS).astype(int))]
+    found: dict[frozenset[int], list] = {}
+    for a, b in pairs:
         others = [j for j in varying if j not in (a, b)]
-        if not others or not _can_tell(scaled[:, [a, b]]):
+        if not others or np.min(_explained(few, a, b, others)[1]) > _LEAST:
+            continue
+        if not _can_tell(scaled, a, b):
             continue
         weights, left = _explained(scaled, a, b, others)
-        for j, w, rest in zip(others, weights.T, left, strict=True):
-            if rest > _LEAST or abs(w[-1]) < _LEAST:
-                continue
-            if _explained((matrix - mean) / np.where(sd > 0, sd, 1.0), a, b, [j])[1][0] > _LEAST:
+        for j, w in zip(np.array(others)[left <= _LEAST], weights.T[left <= _LEAST], strict=True):
+            if abs(w[-1]) < _LEAST or not _is_whole(matrix, mean, sd, a, b, j):
                 continue
             at = (-0.5 * w[1] / w[2],) * 2 if a == b else (-w[2] / w[3], -w[1] / w[3])
+            if a != b and not _plausible(scaled[:, [a, b]], at):
+                continue
             places = [_near(mean[k] + sd[k] * x, sd[k]) for k, x in zip((a, b), at, strict=True)]
-            # of three columns each may be made of the others: the last one is the product
             one = Product(str(terms[j]), str(terms[a]), str(terms[b]), *places)
-            found[frozenset((a, b, j))] = max(found.get(frozenset((a, b, j)), (-1,)), (j, one))
-    return tuple(one for _, one in found.values())
+            found.setdefault(frozenset((a, b, int(j))), []).append((int(j), one))
+    return tuple(_likeliest(several) for several in found.values())
+
+
+def _telling_rows(matrix):
+    """Places of rows in which columns vary, also those that do in few rows."""
+    places = [np.linspace(0, len(matrix) - 1, _ROWS).astype(int)]
+    for column in matrix.T:
+        other = np.flatnonzero(column != np.median(column))
+        if other.size:
+            places.append(other[np.linspace(0, other.size - 1, _OWN_ROWS).astype(int)])
+    return np.unique(np.concatenate(places))
 
 
 def _base(x, a, b):
@@ -97,21 +123,61 @@ def _explained(x, a, b, others):
     return weights, np.abs(x[:, others] - base @ weights).max(axis=0)
 
 
-def _can_tell(pair):
+def _is_whole(matrix, mean, sd, a, b, j):
+    """Whether a column is a product in all rows."""
+    columns = [a, b, j]
+    x = (matrix[:, columns] - mean[columns]) / sd[columns]
+    return _explained(x, 0, 0 if a == b else 1, [2])[1][0] <= _LEAST
+
+
+def _can_tell(x, a, b):
     """Whether rows are enough to tell a product of two columns from any function of them."""
-    base = _base(pair, 0, 1) if np.any(pair[:, 0] != pair[:, 1]) else _base(pair, 0, 0)
+    base = _base(x, a, b)
     sizes = np.linalg.svd(base, compute_uv=False)
     if sizes[-1] <= _LEAST * sizes[0]:
         return False
-    distinct = len(np.unique(pair @ [1.0, 1.0j]))
-    both_binary = all(len(np.unique(x)) == 2 for x in pair.T)
-    return distinct > base.shape[1] or (both_binary and len(pair) >= _FEWEST)
+    if len(np.unique(x[:, [a, b]] @ [1.0, 1.0j])) > base.shape[1]:
+        return True
+    return _binary(x[:, a]) and _binary(x[:, b]) and len(np.unique(x, axis=0)) >= _FEWEST
+
+
+def _binary(x):
+    return len(np.unique(x)) == 2
+
+
+def _plausible(pair, at):
+    """Whether places of factors with two values each are these or the middle between them."""
+    if not all(_binary(x) for x in pair.T):
+        return True
+    for x, place in zip(pair.T, at, strict=True):
+        ends = np.array([x.min(), x.max()])
+        if np.min(np.abs([*ends, ends.mean()] - place)) > _LEAST * np.ptp(ends):
+            return False
+    return True
+
+
+def _likeliest(several):
+    """Of three columns each may be made of the others: that which is called so, or the last."""
+    named = [one for one in several if all(f in one[1].term for f in one[1].factors)]
+    return max(named or several)[1]
 
 
 def _near(x, sd):
     """A place, without what it is off a round number by rounding."""
     whole = float(np.round(x))
-    return whole + 0.0 if abs(x - whole) < 1e-6 * sd else float(x)
+    return whole + 0.0 if abs(x - whole) < _LEAST * sd else float(x)
+
+
+def _told(place):
+    """A place in print."""
+    return f"{place:.0f}" if place == round(place) and abs(place) < 1e15 else f"{place:.6g}"
+
+
+def _places(term, products):
+    """Where the effect of a term is that of its coefficient; not at products of others."""
+    made = {one.term for one in products}
+    found = dict(one.factors[term] for one in products if term in one.factors)
+    return {other: x for other, x in found.items() if other not in made}
 
 
 def held(term: str, products: Iterable[Product], several: bool) -> str:
@@ -136,15 +202,15 @@ def held(term: str, products: Iterable[Product], several: bool) -> str:
     (', the other terms held constant', '')
     """
     products = tuple(products)
-    for one in products:
-        if one.term == term and one.first == one.second:
-            return f" (the square of {one.first!r}: how its effect changes with it)"
-        if one.term == term:
-            both = f"the product of {one.first!r} and {one.second!r}"
-            return f" ({both}: how the effect of each changes with the other)"
-    places = dict(one.factors[term] for one in products if term in one.factors)
-    at = " and ".join(f"{other!r} = {x:.6g}" for other, x in places.items())
-    return f"{f', at {at}' if at else ''}{', the other terms held constant' if several else ''}"
+    at = " and ".join(f"{other!r} = {_told(x)}" for other, x in _places(term, products).items())
+    at = f", at {at}" if at else ""
+    one = next((one for one in products if one.term == term), None)
+    if one is None:
+        return f"{at}{', the other terms held constant' if several else ''}"
+    if one.first == one.second:
+        return f" (the square of {one.first!r}: how its effect changes with it){at}"
+    both = f"the product of {one.first!r} and {one.second!r}"
+    return f" ({both}: how the effect of each changes with the other){at}"
 
 
 def note_on_products(products: Iterable[Product]) -> list[str]:
@@ -159,15 +225,17 @@ def note_on_products(products: Iterable[Product]) -> list[str]:
     ['(party:year, the product of party and year: the effect of party is that at year = 2000, \
 that of year at party = 0)']
     """
-    lines = []
+    products = tuple(products)
+    lines: dict[str, str] = {}
+    made = {one.term for one in products}
     for one in products:
+        what = f"product of {one.first} and {one.second}"
         if one.first == one.second:
-            what, at = f"square of {one.first}", [(one.first, one.first, one.first_at)]
-        else:
-            what = f"product of {one.first} and {one.second}"
-            at = [(name, *other) for name, other in one.factors.items()]
-        (name, other, x), *rest = at
-        more = "".join(f", that of {name} at {other} = {x:.6g}" for name, other, x in rest)
-        effect = f"the effect of {name} is that at {other} = {x:.6g}"
-        lines.append(f"({one.term}, the {what}: {effect}{more})")
-    return lines
+            what = f"square of {one.first}"
+        at = [(name, *other) for name, other in one.factors.items() if other[0] not in made]
+        told = [f"{name} is that at {other} = {_told(x)}" for name, other, x in at[:1]]
+        told += [f"that of {name} at {other} = {_told(x)}" for name, other, x in at[1:]]
+        effects = f": the effect of {', '.join(told)}" if told else ""
+        # a product of three is that of each and the product of the others
+        lines.setdefault(one.term, f"({one.term}, the {what}{effects})")
+    return list(lines.values())

@@ -90,7 +90,7 @@ def _check_same_words(vocabulary, words):
 
 
 def _some(words):
-    named = ", ".join(map(repr, words[:_NAMED]))
+    named = ", ".join(repr(str(word)) for word in words[:_NAMED])
     return f"{named}, ..." if len(words) > _NAMED else named
 
 

@@ -440,8 +440,8 @@ class DynamicSGNS(
             self._sampling = self._sampling_of(training, seeds)
             if units is not None:
                 warn_of_few_units(self, training.units.n_units)
-            in_periods = training.units.index[np.argsort(training.index, kind="stable")]
-            tell_of_copies(self, training.sources, in_periods)
+            by_period = np.argsort(training.index, kind="stable")
+            tell_of_copies(self, training.sources, training.units, by_period)
             if self.uncertainty == "model":
                 warn_of_dispersion(
                     SimpleNamespace(

@@ -65,6 +65,13 @@ class Sentences(dict):
         super().__init__(texts)
         self._same = dict(same or {})
 
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(self._same.get(key, key))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The sentence of a key, or the default."""
+        return self[key] if key in self else default
+
     def __missing__(self, key: Hashable) -> str:
         if key in self._same:
             return self[self._same[key]]

@@ -258,7 +258,7 @@ def regress(
             "term_sd": scale[keep],
             "truth_value": _is_truth_value(outcome),
             "zero_one": zero_one[keep],
-            "products": products_of(matrix, [*names, *others]),
+            "products": products_of(matrix, [*names, *others], range(len(names), matrix.shape[1])),
             "units_name": name_of(units),
             "fit_units": _units_of_features(features, source),
             "r_squared": _r_squared(fit.plain.least.basis, y),

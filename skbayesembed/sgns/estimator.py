@@ -475,7 +475,7 @@ class BayesianSGNS(
             if units is not None:
                 warn_of_few_units(self, training.units.n_units)
             pairs = training.by_document
-            tell_of_copies(self, [getattr(pairs, "source", None)], training.units.index)
+            tell_of_copies(self, [getattr(pairs, "source", None)], training.units)
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)

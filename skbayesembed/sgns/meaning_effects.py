@@ -252,7 +252,7 @@ class MeaningEffects(RegressedTable):
             return "an F test"
         if self.n_permutations is None:
             return "a permutation test"
-        fewest, most = int(self.n_permutations.min()), int(self.n_permutations.max())
+        fewest, most = np.min(self.n_permutations), np.max(self.n_permutations)
         n = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
         return f"a permutation test ({n} permutations)"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +13,10 @@ from ..numeric.autocorrelation import LeastSquaresInTime, alternates
 from ..numeric.regression import ClusteredLeastSquares, residuals
 from ..posterior.in_time import InTime
 
-# Permutations of units up to which all are taken; relative difference below which sizes are one.
-_ALL, _ALIKE = 10_000, 1e-10
+# Units up to which all orders, and all signs, are taken: fewer than 10,000.
+_ALL_ORDERS, _ALL_SIGNS = 7, 13
+# Relative difference below which two sizes are one; share of a covariate that others must leave.
+_ALIKE, _FLAT = 1e-10, 1e-10
 
 
 class VectorFit(NamedTuple):
@@ -139,7 +140,7 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     if np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
         size_of = _studentized(of_unit, basis, outcomes)
         observed = size_of(values)
-        if every := math.factorial(n_units) <= _ALL:
+        if every := n_units <= _ALL_ORDERS:
             orders = map(list, itertools.permutations(range(n_units)))
         else:
             orders = (rng.permutation(n_units) for _ in range(n_permutations))
@@ -147,14 +148,15 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
     else:
         scores = of_unit @ (x[:, None] * outcomes)
         observed = np.linalg.norm(scores.sum(axis=0))
-        if every := 2**n_units <= _ALL:
+        if every := n_units <= _ALL_SIGNS:
             signs = np.array(list(itertools.product([-1.0, 1.0], repeat=n_units)))
         else:
             signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
         sizes = np.linalg.norm(signs @ scores, axis=1)
     sizes, own, n = np.asarray(sizes), int(not every), len(sizes)
     # all that are as long as the longest, as where two equal values change places
-    least = own + every * np.sum(sizes >= sizes.max() * (1 - _ALIKE))
+    longest = np.max(sizes, initial=0.0, where=np.isfinite(sizes))
+    least = own + every * np.sum(sizes >= longest * (1 - _ALIKE))
     p = (own + np.sum(sizes >= observed * (1 - _ALIKE))) / (own + n)
     return Permuted(float(p), float(least / (own + n)), n)
 
@@ -183,6 +185,9 @@ def _studentized(of_unit, basis, outcomes):
         told = loads.T @ values
         squares = sizes * values**2 - 2.0 * values * (loads @ told) + with_itself @ told @ told
         curvature = squares.sum()
+        if curvature <= _FLAT * (sizes @ values**2):
+            # the other covariates tell all of it: no coefficient, which counts as a long one
+            return np.inf
         coefficient = values @ sums / curvature
         scores = values[:, None] * sums - told @ with_outcomes - squares[:, None] * coefficient
         spread = np.sum(scores**2)

@@ -34,6 +34,16 @@ def test_copies_are_told_of_unless_they_are_of_one_unit():
     quiet(lambda: BayesianSGNS(**MODEL.get_params() | {"uncertainty": "model"}).fit(TEXTS * 2))
 
 
+def test_documents_without_weight_are_no_copies():
+    weights = np.ones(80)
+    weights[40:] = 0
+    model = DynamicSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    quiet(lambda: MODEL.fit(TEXTS * 2, sample_weight=weights))
+    quiet(lambda: model.fit(TEXTS * 2, times=np.arange(80) % 2, sample_weight=weights))
+    counts = np.random.default_rng(1).multinomial(25, [0.5, 0.3, 0.1, 0.07, 0.03], 500)
+    quiet(lambda: MODEL.fit(counts))
+
+
 def test_copies_among_periods_and_topics():
     model = DynamicSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
     times = np.arange(45) % 3
@@ -41,7 +51,7 @@ def test_copies_among_periods_and_topics():
         model.fit(TEXTS + TEXTS[:5], times=times)
     units = np.concatenate([np.arange(40), np.arange(5)])
     quiet(lambda: model.fit(TEXTS + TEXTS[:5], times=times, units=units))
-    counts = RNG.poisson(5, (40, 12))
+    counts = 1 + RNG.poisson(4, (40, 12))
     topics = GaussianLDA(2, embedding=RNG.normal(size=(12, 2)), solver="vi", random_state=0)
     with pytest.warns(UserWarning, match=f"{COPIES}.*posteriors.*drop_duplicates.[.]$"):
         topics.fit(np.vstack([counts, counts[:5]]))
@@ -52,9 +62,12 @@ def test_what_is_a_copy():
     ids = np.concatenate([np.arange(20), np.arange(20)[::-1], np.arange(20), np.arange(5)])
     found = list(of_tokens(ids, np.array([0, 20, 40, 60, 65])))
     assert found[0] == found[2] != found[1] and found[3] is None
+    # of few words counts are alike by chance
     rows = sparse.csr_array(np.array([[9, 0, 12], [9, 12, 0], [9, 0, 12], [1, 0, 2]]))
+    assert list(of_counts(rows)) == [None] * 4
+    rows = sparse.csr_array(np.tile(np.arange(1, 13), (2, 1)))
     found = list(of_counts(rows))
-    assert found[0] == found[2] != found[1] and found[3] is None
+    assert found[0] == found[1] is not None
     with pytest.warns(UserWarning, match="3 of 4 documents"):
         warn_of_copies([b"a"] * 4 + [None] * 9)
     quiet(lambda: warn_of_copies([b"a"] * 4, np.zeros(4, int)))

@@ -34,7 +34,7 @@ def test_squares_and_cubes():
     assert "square of 'year'" in held("year2", [found], True)
     cubes = products_of(np.column_stack([year, year**2, year**3]), ["y", "y2", "y3"])
     assert [one[:3] for one in cubes] == [("y2", "y", "y"), ("y3", "y", "y2")]
-    assert held("y", cubes, True).startswith(", at 'y' = 0 and 'y2' = 0")
+    assert held("y", cubes, True).startswith(", at 'y' = 0, the other")
     assert len(note_on_products(cubes)) == 2
 
 
@@ -47,6 +47,12 @@ def test_what_is_no_product():
     assert products_of(rng.integers(0, 3, (300, 6)).astype(float), list("abcdef")) == ()
     assert products_of(rng.integers(0, 2, (8, 5)).astype(float), list("abcde")) == ()
     assert products_of(rng.normal(size=(6, 4)), list("abcd")) == ()
+    # authors are few, however many texts each has: any third column is a function of two
+    female, american, born = [0.0, 1, 0, 1], [0.0, 0, 1, 1], [1900.0, 1950, 1930, 1981]
+    authors = np.repeat(np.column_stack([female, american, born]), 25, axis=0)
+    assert products_of(authors, ["female", "american", "born"]) == ()
+    year = rng.uniform(1900, 2000, 100)
+    assert products_of(np.column_stack([authors, year]), list("fabt")) == ()
     almost = rng.normal(size=(50, 2))
     third = almost.prod(axis=1) + 1e-4 * rng.normal(size=50)
     assert products_of(np.column_stack([almost, third]), list("abc")) == ()
@@ -60,3 +66,36 @@ def test_a_product_among_the_first_rows_alone_is_none():
     assert len(products_of(np.column_stack([pair, third]), list("abc"))) == 1
     third[1] += 1.0
     assert products_of(np.column_stack([pair, third]), list("abc")) == ()
+
+
+def test_products_of_three():
+    """What holds at a value of the third factor is told of both others and of their product."""
+    rng = np.random.default_rng(3)
+    x, y, z = rng.normal(size=(3, 200))
+    matrix = np.column_stack([x, y, z, x * y, x * z, y * z, x * y * z])
+    found = products_of(matrix, ["x", "y", "z", "xy", "xz", "yz", "xyz"])
+    assert held("x", found, True) == ", at 'y' = 0 and 'z' = 0, the other terms held constant"
+    assert held("xy", found, True).endswith("the other), at 'z' = 0")
+    assert len(note_on_products(found)) == 4
+
+
+def test_products_as_data_have_them():
+    """In single precision, of rare columns, of coded effects, before their factors, and many."""
+    rng = np.random.default_rng(4)
+    year, q = rng.integers(1790, 2021, 3000).astype(float), rng.normal(size=3000)
+    rare = np.zeros(3000)
+    rare[[17, 700, 701, 1500, 2900, 2999]] = 1.0
+    single = (q * year).astype(np.float32)
+    assert (
+        products_of(np.column_stack([q, year, single]), ["q", "year", "q:year"])[0][0] == "q:year"
+    )
+    assert products_of(np.column_stack([rare, q, rare * q]), ["r", "q", "rq"])[0][0] == "rq"
+    a, b = rng.choice([-1.0, 1.0], (2, 3000))
+    (found,) = products_of(np.column_stack([a * b, a, b, q]), ["a:b", "a", "b", "q"])
+    assert found == ("a:b", "a", "b", 0.0, 0.0)
+    many = np.column_stack([rng.normal(size=(300, 200)), q[:300], year[:300]])
+    names = [f"f{i}" for i in range(200)]
+    both = np.column_stack([many, many[:, 3] * year[:300]])
+    (found,) = products_of(both, [*names, "q", "year", "f3:year"], [200, 201, 202])
+    assert found.term == "f3:year" and {found.first, found.second} == {"f3", "year"}
+    assert products_of(both, [*names, "q", "year", "f3:year"]) == ()

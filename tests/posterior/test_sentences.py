@@ -58,7 +58,8 @@ def test_keys_of_sentences():
     told = Sentences(texts, {(k, "year"): (name, "year") for k, name in enumerate("abcdefgh")})
     for same in (told, copy.copy(told), pickle.loads(pickle.dumps(told))):
         assert same[2, "year"] == same["c", "year"] == "c"
-        assert (2, "year") not in same and len(same) == 8
+        assert (2, "year") in same and (8, "year") not in same and len(same) == 8
+        assert same.get((2, "year")) == "c" and same.get((8, "year"), "none") == "none"
         assert same == texts and list(same) == list(texts) and repr(same) == repr(texts)
     with pytest.raises(KeyError, match=r"no sentence of \(8, 'year'\); .*\('f', 'year'\), \.\.\."):
         told[8, "year"]

@@ -135,10 +135,17 @@ _NAMED = 5
 _DISPERSED = 2.0
 
 
-def tell_of_copies(estimator, sources, units):
+def tell_of_copies(estimator, sources, units, order=slice(None)):
     """Warn of documents that are copies of others, where intervals are by units.
 
-    ``sources`` are those of pairs, and ``units`` (n_documents,) in their order.
+    Parameters
+    ----------
+    estimator : BayesianSGNS or DynamicSGNS
+    sources : list
+        Of pairs.
+    units : Units
+    order : ndarray of int of shape (n_documents,), optional
+        In which ``sources`` have the documents of ``units``.
     """
     if estimator.uncertainty != "documents":
         return
@@ -150,7 +157,8 @@ def tell_of_copies(estimator, sources, units):
             documents.append(of_counts(source.matrix))
         else:
             return
-    warn_of_copies(chain.from_iterable(documents), units)
+    weights = None if units.weights is None else units.weights[order]
+    warn_of_copies(chain.from_iterable(documents), units.index[order], weights)
 
 
 def warn_of_few_units(estimator, n):
