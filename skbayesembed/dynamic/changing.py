@@ -93,7 +93,7 @@ class DynamicChangeMixin(DynamicAskingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             If ``a`` and ``b`` are the same words: for one word, see `self_similarity` and `drift`.
 

@@ -125,7 +125,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
 
         Notes
         -----
@@ -194,7 +194,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             For a time that is not in any period.
 
@@ -249,7 +249,7 @@ class DynamicReadingMixin(DynamicChangeMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             If one of them is not a pair, or has the same words twice, or both are the same pair.
 

@@ -202,7 +202,7 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class SenseReadingMixin(PrevalenceReadingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
 
         Examples
         --------

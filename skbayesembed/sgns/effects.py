@@ -387,7 +387,7 @@ class MeaningMixin:
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         TypeError
             If X holds counts.
         ValueError

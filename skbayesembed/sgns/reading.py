@@ -249,7 +249,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             If one of them is not a pair, or has the same words twice, or both are the same pair.
 
@@ -315,7 +315,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             If ``others`` is not a list, has a word twice, or has the word itself.
 
@@ -354,7 +354,7 @@ class ReadingMixin(AssociationMixin, AskingMixin):
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, or an index that may be the name of another word.
         ValueError
             If ``words`` is not a list, or ``axis`` not an axis.
 

@@ -36,6 +36,8 @@ from .theta import theta_draws
 
 # Likelihood powers below which words are weak evidence of the topics of documents.
 WEAK = 0.5
+# How many times the documents asked for are then drawn of, as the largest shares are among them.
+_MORE = 3
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -192,13 +194,19 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     options = estimator.word_proba, estimator.n_jobs
     fold = FoldIn(documents, draws_of(estimator), *options)
     mean = topic_features(fold, False)
-    rows = largest(mean, topics, usable, n)
+    weak = estimator.likelihood_power_ < WEAK
+    rows = largest(mean, topics, usable, _MORE * n if weak else n)
     flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
     some, place = np.unique(flat, return_inverse=True)
     draws = theta_draws(estimator, replace(documents, counts=counts[some]), n_draws)
     draws = draws[:, place, groups]
+    shown = _shown_means(estimator, mean[flat, groups], draws)
+    if weak:
+        order = np.argsort(-shown.reshape(rows.shape), axis=1, kind="stable")[:, :n]
+        kept = (order + rows.shape[1] * np.arange(len(rows))[:, None]).ravel()
+        flat, groups, shown, draws = flat[kept], groups[kept], shown[kept], draws[:, kept]
     table = Representatives(
-        "topic", groups, flat, _shown_means(estimator, mean[flat, groups], draws),
+        "topic", groups, flat, shown,
         hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
         names=given_names(estimator.posterior_, "topic"),

@@ -374,6 +374,9 @@ def test_means_are_those_of_draws_where_words_are_weak_evidence(data, power):
     best = model.representative_documents(topic=0, n=3, n_draws=30)
     shares = model.transform(data.counts)[best.index, 0]
     assert np.allclose(best.mean, shares) == (power == 0.5)
+    several = model.representative_documents(n=4, n_draws=30)
+    assert len(several.mean) == 4 * K and len(np.unique(several.index[:4])) == 4
+    assert np.all(np.diff(several.mean.reshape(K, 4), axis=1) <= 0)
 
 
 def test_representative_documents_refuse(model, data):
