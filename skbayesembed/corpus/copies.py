@@ -11,9 +11,9 @@ from scipy import sparse
 
 from ..common.warnings import warn_of_intervals
 
-# Tokens of a document, and different words among counts, from which on it is no accident that
-# another one is the same. The order of words in text says far more than their numbers.
-_LONG, _DIFFERENT = 20, 12
+# Tokens of a document, and different words in text and among counts, from which on it is no
+# accident that another one is the same. The order of words says far more than their numbers.
+_LONG, _IN_TEXT, _DIFFERENT = 20, 4, 12
 # Copies, and their share of such documents, from which on a fit tells of them.
 _MANY, _SHARE = 3, 0.01
 
@@ -49,8 +49,8 @@ def warn_of_copies(
         return
     one_label = "" if units is None else ", or give copies one label in units="
     warn_of_intervals(
-        f"{n_copies:,} of {n_long:,} documents of {_LONG} tokens or more are exact copies of "
-        f"others: each counts as evidence of its own, and {what}. Drop them (pandas: "
+        f"{n_copies:,} of {n_long:,} documents that are not short are exact copies of others: each "
+        f" counts as evidence of its own, and {what}. Drop them (pandas: "
         f"frame.drop_duplicates){one_label}."
     )
 
@@ -58,7 +58,8 @@ def warn_of_copies(
 def of_tokens(ids: np.ndarray, offsets: np.ndarray) -> Iterable[bytes | None]:
     """Documents of word ids, for `warn_of_copies`."""
     for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        yield _digest(ids[a:b]) if b - a >= _LONG else None
+        telling = b - a >= _LONG and np.unique(ids[a:b]).size >= _IN_TEXT
+        yield _digest(ids[a:b]) if telling else None
 
 
 def of_counts(counts: sparse.csr_array) -> Iterable[bytes | None]:

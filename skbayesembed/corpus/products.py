@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations_with_replacement
 from typing import NamedTuple
@@ -19,6 +20,8 @@ _MOST_PAIRS = 1_000
 # Share of a column that a product must leave of it at most, as of single precision, and by which
 # columns and places differ.
 _LEAST = 1e-5
+# Errors of places, in standard deviations, from which on they are not told.
+_VISIBLE = 0.01
 
 
 class Product(NamedTuple):
@@ -30,7 +33,7 @@ class Product(NamedTuple):
         ``second`` is ``first`` for a square.
     first_at, second_at : float
         Where the linear part is zero: the coefficient of ``second`` is its effect where ``first``
-        is ``first_at``, and the reverse.
+        is ``first_at``, and the reverse. NaN where data in single precision do not tell.
     """
 
     term: str
@@ -85,18 +88,23 @@ def products_of(
         others = [j for j in varying if j not in (a, b)]
         if not others or np.min(_explained(few, a, b, others)[1]) > _LEAST:
             continue
-        if not _can_tell(scaled, a, b):
+        least = _least_singular(scaled, a, b)
+        if least <= _LEAST:
             continue
         weights, left = _explained(scaled, a, b, others)
         for j, w in zip(np.array(others)[left <= _LEAST], weights.T[left <= _LEAST], strict=True):
-            if abs(w[-1]) < _LEAST or not _is_whole(matrix, mean, sd, a, b, j):
+            error = _left(matrix, mean, sd, a, b, j)
+            if abs(w[-1]) < _LEAST or error > _LEAST:
                 continue
             at = (-0.5 * w[1] / w[2],) * 2 if a == b else (-w[2] / w[3], -w[1] / w[3])
-            if a != b and not _plausible(scaled[:, [a, b]], at):
-                continue
-            places = [_near(mean[k] + sd[k] * x, sd[k]) for k, x in zip((a, b), at, strict=True)]
-            one = Product(str(terms[j]), str(terms[a]), str(terms[b]), *places)
-            found.setdefault(frozenset((a, b, int(j))), []).append((int(j), one))
+            near = error * (1.0 + np.max(np.abs(at))) / (least * abs(w[-1]))
+            places = [
+                _near(mean[k] + sd[k] * x, sd[k], near) for k, x in zip((a, b), at, strict=True)
+            ]
+            called = all(_is_named(terms[j], terms[k]) for k in (a, b))
+            if called or _is_no_accident(some, scaled, a, b, j, places):
+                one = Product(str(terms[j]), str(terms[a]), str(terms[b]), *places)
+                found.setdefault(frozenset((a, b, int(j))), []).append((int(j), one))
     return tuple(_likeliest(several) for several in found.values())
 
 
@@ -123,49 +131,65 @@ def _explained(x, a, b, others):
     return weights, np.abs(x[:, others] - base @ weights).max(axis=0)
 
 
-def _is_whole(matrix, mean, sd, a, b, j):
-    """Whether a column is a product in all rows."""
+def _left(matrix, mean, sd, a, b, j):
+    """What products of a and b leave of a column in any row."""
     columns = [a, b, j]
     x = (matrix[:, columns] - mean[columns]) / sd[columns]
-    return _explained(x, 0, 0 if a == b else 1, [2])[1][0] <= _LEAST
+    return _explained(x, 0, 0 if a == b else 1, [2])[1][0]
 
 
-def _can_tell(x, a, b):
-    """Whether rows are enough to tell a product of two columns from any function of them."""
-    base = _base(x, a, b)
-    sizes = np.linalg.svd(base, compute_uv=False)
-    if sizes[-1] <= _LEAST * sizes[0]:
-        return False
-    if len(np.unique(x[:, [a, b]] @ [1.0, 1.0j])) > base.shape[1]:
+def _least_singular(x, a, b):
+    """Smallest singular value of what products are made of, for one row: zero if one is no news."""
+    return np.linalg.svd(_base(x, a, b), compute_uv=False)[-1] / np.sqrt(len(x))
+
+
+def _is_named(term, factor):
+    """Whether the name of a term has that of a factor, as a word."""
+    word = rf"(?<![^\W_]){re.escape(str(factor))}(?![^\W_])"
+    return re.search(word, str(term)) is not None
+
+
+def _is_no_accident(rows, scaled, a, b, j, places):
+    """Whether a column that goes by no such name is a product, and not any function of two others.
+
+    Of two columns that have two values each every column is a function that is alike in their four
+    cells: it is their product where both are 0 or 1, or else, where there are several rows of
+    others, where effects are told at one of the values or midway between them.
+    """
+    n_columns = 3 if a == b else 4
+    n_pairs = len(np.unique(scaled[:, [a, b]] @ [1.0, 1.0j]))
+    if a == b or not (_binary(rows[:, a]) and _binary(rows[:, b])):
+        return n_pairs > (2 * n_columns if _binary(rows[:, j]) else n_columns)
+    if places == [0.0, 0.0] and rows[:, [a, b]].min() == 0.0:
         return True
-    return _binary(x[:, a]) and _binary(x[:, b]) and len(np.unique(x, axis=0)) >= _FEWEST
+    low, high = rows[:, [a, b]].min(axis=0), rows[:, [a, b]].max(axis=0)
+    apart = np.abs(np.array([low, high, 0.5 * (low + high)]) - places).min(axis=0)
+    return len(np.unique(scaled, axis=0)) >= _FEWEST and bool(
+        np.all(apart <= _LEAST * (high - low))
+    )
 
 
 def _binary(x):
     return len(np.unique(x)) == 2
 
 
-def _plausible(pair, at):
-    """Whether places of factors with two values each are these or the middle between them."""
-    if not all(_binary(x) for x in pair.T):
-        return True
-    for x, place in zip(pair.T, at, strict=True):
-        ends = np.array([x.min(), x.max()])
-        if np.min(np.abs([*ends, ends.mean()] - place)) > _LEAST * np.ptp(ends):
-            return False
-    return True
-
-
 def _likeliest(several):
     """Of three columns each may be made of the others: that which is called so, or the last."""
-    named = [one for one in several if all(f in one[1].term for f in one[1].factors)]
+    named = [one for one in several if all(_is_named(one[1].term, f) for f in one[1].factors)]
     return max(named or several)[1]
 
 
-def _near(x, sd):
-    """A place, without what it is off a round number by rounding."""
+def _near(x, sd, error):
+    """A place, without what it is off zero or a whole number by rounding.
+
+    NaN where it is not known to a hundredth of ``sd``, by its ``error`` in that unit.
+    """
+    if abs(x) <= max(_LEAST, min(error, _VISIBLE)) * sd:
+        return 0.0
+    if error > _VISIBLE:
+        return np.nan
     whole = float(np.round(x))
-    return whole + 0.0 if abs(x - whole) < _LEAST * sd else float(x)
+    return whole if abs(x - whole) < _LEAST * sd else float(x)
 
 
 def _told(place):
@@ -177,7 +201,7 @@ def _places(term, products):
     """Where the effect of a term is that of its coefficient; not at products of others."""
     made = {one.term for one in products}
     found = dict(one.factors[term] for one in products if term in one.factors)
-    return {other: x for other, x in found.items() if other not in made}
+    return {other: x for other, x in found.items() if other not in made and np.isfinite(x)}
 
 
 def held(term: str, products: Iterable[Product], several: bool) -> str:
@@ -232,7 +256,11 @@ that of year at party = 0)']
         what = f"product of {one.first} and {one.second}"
         if one.first == one.second:
             what = f"square of {one.first}"
-        at = [(name, *other) for name, other in one.factors.items() if other[0] not in made]
+        at = [
+            (name, other, x)
+            for name, (other, x) in one.factors.items()
+            if other not in made and np.isfinite(x)
+        ]
         told = [f"{name} is that at {other} = {_told(x)}" for name, other, x in at[:1]]
         told += [f"that of {name} at {other} = {_told(x)}" for name, other, x in at[1:]]
         effects = f": the effect of {', '.join(told)}" if told else ""

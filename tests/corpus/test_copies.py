@@ -14,7 +14,7 @@ from skbayesembed.corpus.copies import of_counts, of_tokens, warn_of_copies
 RNG = np.random.default_rng(0)
 TEXTS = [list(RNG.choice([f"w{i}" for i in range(12)], 25)) for _ in range(40)]
 MODEL = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
-COPIES = "5 of 45 documents of 20 tokens or more are exact copies of others"
+COPIES = "5 of 45 documents that are not short are exact copies of others"
 
 
 def quiet(call):

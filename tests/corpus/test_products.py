@@ -99,3 +99,50 @@ def test_products_as_data_have_them():
     (found,) = products_of(both, [*names, "q", "year", "f3:year"], [200, 201, 202])
     assert found.term == "f3:year" and {found.first, found.second} == {"f3", "year"}
     assert products_of(both, [*names, "q", "year", "f3:year"]) == ()
+
+
+@pytest.mark.parametrize("name", ["treated:post", "did", "treated_post"])
+def test_two_times_two(name):
+    """The design of differences in differences has four different rows, whatever its size."""
+    rng = np.random.default_rng(5)
+    treated, post = rng.integers(0, 2, (2, 300)).astype(float)
+    matrix = np.column_stack([np.ones(300), treated, post, treated * post])
+    (found,) = products_of(matrix, ["(intercept)", "treated", "post", name])
+    assert found == (name, "treated", "post", 0.0, 0.0)
+    # less their means, in these rows or in others
+    centered = treated - treated[:200].mean(), post - post[:200].mean()
+    matrix = np.column_stack([treated, post, centered[0] * centered[1]])
+    found = products_of(matrix, ["treated", "post", name])
+    if name == "did":
+        assert found == ()
+    else:
+        assert found[0].second_at == pytest.approx(post[:200].mean())
+
+
+def test_names_that_are_parts_of_others():
+    rng = np.random.default_rng(6)
+    a, b = rng.choice([-1.0, 1.0], (2, 300))
+    matrix = np.column_stack([a, b, a * b, rng.normal(size=300)])
+    (found,) = products_of(matrix, ["a", "bar", "r", "x"])
+    assert found[:3] == ("r", "a", "bar")
+
+
+def test_places_of_data_in_single_precision():
+    """They are zero, or where powers are next to collinear not told."""
+    rng = np.random.default_rng(7)
+    year, x = rng.uniform(1900, 2000, 300).astype(np.float32), rng.normal(size=300)
+    x = x.astype(np.float32)
+    matrix = np.column_stack([year, year**2, year**3, x, year * x]).astype(float)
+    found = products_of(matrix, ["year", "year2", "year3", "x", "year:x"])
+    places = [at for one in found for at in (one.first_at, one.second_at)]
+    assert len(found) == 3 and all(at == 0.0 or np.isnan(at) for at in places)
+    assert places[:2] == [0.0, 0.0] and places[-2:] == [0.0, 0.0]
+
+
+def test_few_units_with_whole_numbers():
+    """A dummy is no square, and five units are too few to tell."""
+    wave = np.arange(300.0) % 4
+    assert products_of(np.column_stack([wave, wave % 3 == 0]), ["wave", "ends"]) == ()
+    units = [[2, 0, 3, 0, 1], [0, 2, 2, 2, 2], [1, 0, 0, 0, 1]]
+    matrix = np.repeat(np.array(units, dtype=float).T, 20, axis=0)
+    assert products_of(matrix, ["age", "class", "born_here"]) == ()
