@@ -688,7 +688,7 @@ def test_snippets_without_a_known_word_are_no_data():
     assert "fewer than 10 snippets in 1 period, 2" in repr(model.predict_shares(times=[2] * 4))
 
 
-@pytest.mark.parametrize("solver", ["map", "laplace"])
+@pytest.mark.parametrize("solver", ["map", pytest.param("laplace", marks=pytest.mark.slow)])
 def test_units_without_known_words_do_not_shrink_the_others(solver):
     """Nothing is known of their effects, which must not pull the size of effects to zero.
 
