@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 
-from ..common.files import FORMATS, HEADERS, complete_file, npz_path, write_arrays
+from ..common.files import FORMATS, HEADERS, complete_file, npz_path, stored_path, write_arrays
 from .running_moments import RunningMoments
 from .validation import check_arrays, check_attrs, check_coords
 
@@ -87,8 +86,8 @@ class StoringMixin:
 
         Raises
         ------
-        FileNotFoundError
-            If there is no such file.
+        FileNotFoundError, IsADirectoryError
+            If there is no such file, or it is a folder.
         ValueError
             If the file was not written by `save`, is damaged, or has a newer format.
 
@@ -104,8 +103,7 @@ class StoringMixin:
         >>> Posterior.load(path)["x"].shape
         (2, 100)
         """
-        path, given = npz_path(path), Path(path)
-        path = path if path.exists() or not given.is_file() else given
+        path = stored_path(path)
         with HEADERS, open(path, "rb") as file:
             try:
                 stored = np.load(file, allow_pickle=False)

@@ -758,6 +758,8 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
 def test_files_that_are_not_ours(tmp_path):
     with pytest.raises(FileNotFoundError, match="absent.npz"):
         Posterior.load(tmp_path / "absent")
+    with pytest.raises(IsADirectoryError, match="path must be a file, and is a folder"):
+        Posterior.load(tmp_path)
     files = {"text.npz": b"text", "empty.npz": b""}
     for name, arrays in {
         "other.npz": {"a": np.zeros(3)},
