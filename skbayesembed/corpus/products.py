@@ -88,10 +88,9 @@ def products_of(
         others = [j for j in varying if j not in (a, b)]
         if not others or np.min(_explained(few, a, b, others)[1]) > _LEAST:
             continue
-        least = _least_singular(scaled, a, b)
+        weights, left, least = _explained(scaled, a, b, others)
         if least <= _LEAST:
             continue
-        weights, left = _explained(scaled, a, b, others)
         for j, w in zip(np.array(others)[left <= _LEAST], weights.T[left <= _LEAST], strict=True):
             error = _left(matrix, mean, sd, a, b, j)
             if abs(w[-1]) < _LEAST or error > _LEAST:
@@ -101,9 +100,8 @@ def products_of(
             places = [
                 _near(mean[k] + sd[k] * x, sd[k], near) for k, x in zip((a, b), at, strict=True)
             ]
-            called = all(_is_named(terms[j], terms[k]) for k in (a, b))
-            if called or _is_no_accident(some, scaled, a, b, j, places):
-                one = Product(str(terms[j]), str(terms[a]), str(terms[b]), *places)
+            one = Product(str(terms[j]), str(terms[a]), str(terms[b]), *places)
+            if _is_called(*one[:3]) or _is_no_accident(some, scaled, a, b, j, places):
                 found.setdefault(frozenset((a, b, int(j))), []).append((int(j), one))
     return tuple(_likeliest(several) for several in found.values())
 
@@ -118,17 +116,17 @@ def _telling_rows(matrix):
     return np.unique(np.concatenate(places))
 
 
-def _base(x, a, b):
-    """Columns that a product is made of."""
-    columns = [np.ones(len(x)), x[:, a], *([] if a == b else [x[:, b]]), x[:, a] * x[:, b]]
-    return np.column_stack(columns)
-
-
 def _explained(x, a, b, others):
-    """Weights (n_columns, n_others) of what products of a and b are made of, and what is left."""
-    base = _base(x, a, b)
-    weights = np.linalg.lstsq(base, x[:, others], rcond=None)[0]
-    return weights, np.abs(x[:, others] - base @ weights).max(axis=0)
+    """What products of a and b tell of other columns.
+
+    Weights (n_columns, n_others) of what products are made of, what is left of each column, and the
+    smallest singular value of what they are made of, for one row: zero where a product is no news.
+    """
+    columns = [np.ones(len(x)), x[:, a], *([] if a == b else [x[:, b]]), x[:, a] * x[:, b]]
+    base = np.column_stack(columns)
+    weights, _, _, sizes = np.linalg.lstsq(base, x[:, others], rcond=None)
+    left = np.abs(x[:, others] - base @ weights).max(axis=0)
+    return weights, left, sizes[-1] / np.sqrt(len(x))
 
 
 def _left(matrix, mean, sd, a, b, j):
@@ -138,15 +136,10 @@ def _left(matrix, mean, sd, a, b, j):
     return _explained(x, 0, 0 if a == b else 1, [2])[1][0]
 
 
-def _least_singular(x, a, b):
-    """Smallest singular value of what products are made of, for one row: zero if one is no news."""
-    return np.linalg.svd(_base(x, a, b), compute_uv=False)[-1] / np.sqrt(len(x))
-
-
-def _is_named(term, factor):
-    """Whether the name of a term has that of a factor, as a word."""
-    word = rf"(?<![^\W_]){re.escape(str(factor))}(?![^\W_])"
-    return re.search(word, str(term)) is not None
+def _is_called(term, *factors):
+    """Whether the name of a term has those of factors, as words."""
+    words = (rf"(?<![^\W_]){re.escape(factor)}(?![^\W_])" for factor in factors)
+    return all(re.search(word, term) for word in words)
 
 
 def _is_no_accident(rows, scaled, a, b, j, places):
@@ -175,7 +168,7 @@ def _binary(x):
 
 def _likeliest(several):
     """Of three columns each may be made of the others: that which is called so, or the last."""
-    named = [one for one in several if all(_is_named(one[1].term, f) for f in one[1].factors)]
+    named = [one for one in several if _is_called(*one[1][:3])]
     return max(named or several)[1]
 
 
@@ -197,11 +190,14 @@ def _told(place):
     return f"{place:.0f}" if place == round(place) and abs(place) < 1e15 else f"{place:.6g}"
 
 
-def _places(term, products):
-    """Where the effect of a term is that of its coefficient; not at products of others."""
-    made = {one.term for one in products}
-    found = dict(one.factors[term] for one in products if term in one.factors)
-    return {other: x for other, x in found.items() if other not in made and np.isfinite(x)}
+def _places(one, products):
+    """By factors of a product the other one and its place; not where that is a product itself."""
+    made = {each.term for each in products}
+    return {
+        factor: (other, x)
+        for factor, (other, x) in one.factors.items()
+        if other not in made and np.isfinite(x)
+    }
 
 
 def held(term: str, products: Iterable[Product], several: bool) -> str:
@@ -226,7 +222,8 @@ def held(term: str, products: Iterable[Product], several: bool) -> str:
     (', the other terms held constant', '')
     """
     products = tuple(products)
-    at = " and ".join(f"{other!r} = {_told(x)}" for other, x in _places(term, products).items())
+    places = dict(at[term] for at in (_places(one, products) for one in products) if term in at)
+    at = " and ".join(f"{other!r} = {_told(x)}" for other, x in places.items())
     at = f", at {at}" if at else ""
     one = next((one for one in products if one.term == term), None)
     if one is None:
@@ -251,19 +248,17 @@ that of year at party = 0)']
     """
     products = tuple(products)
     lines: dict[str, str] = {}
-    made = {one.term for one in products}
     for one in products:
         what = f"product of {one.first} and {one.second}"
         if one.first == one.second:
             what = f"square of {one.first}"
         at = [
-            (name, other, x)
-            for name, (other, x) in one.factors.items()
-            if other not in made and np.isfinite(x)
+            (name, f"at {other} = {_told(x)}")
+            for name, (other, x) in _places(one, products).items()
         ]
-        told = [f"{name} is that at {other} = {_told(x)}" for name, other, x in at[:1]]
-        told += [f"that of {name} at {other} = {_told(x)}" for name, other, x in at[1:]]
-        effects = f": the effect of {', '.join(told)}" if told else ""
+        told = [f"the effect of {name} is that {where}" for name, where in at[:1]]
+        told += [f"that of {name} {where}" for name, where in at[1:]]
+        effects = f": {', '.join(told)}" if told else ""
         # a product of three is that of each and the product of the others
         lines.setdefault(one.term, f"({one.term}, the {what}{effects})")
     return list(lines.values())

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..corpus.design import INTERCEPT
+from ..corpus.products import Product, held
 from .cells import dashed
-from .sentences import allows_for, decimals
+from .sentences import allows_for, decimals, step_between, step_of
 from .sources import from_units
 from .tables import Table
 
@@ -26,11 +28,29 @@ class RegressedTable(Table):
     n_documents, n_units : int
     units_name : str or None
         Name of the column of units; None where it has none, and where documents are the units.
+    terms : ndarray of str of shape (n_terms,)
+    zero_one : ndarray of bool of shape (n_terms,) or None
+        Which terms are 0 or 1.
+    products : tuple of Product
+        Terms that are products of two others, or squares of one.
     """
 
+    terms: np.ndarray
+    zero_one: np.ndarray | None
+    products: tuple[Product, ...]
     n_documents: int
     n_units: int
     units_name: str | None
+
+    def _step(self, j: int) -> str:
+        """What the effect of a term is for, in a sentence, and what else is held."""
+        several = int(np.sum(self.terms != INTERCEPT)) > 1
+        return f"{self._change(j)}{held(str(self.terms[j]), self.products, several)}"
+
+    def _change(self, j: int) -> str:
+        """What the effect of a term is for, in a sentence."""
+        between = self.zero_one is not None and self.zero_one[j]
+        return (step_between if between else step_of)(repr(str(self.terms[j])))
 
     def _sampled(self) -> str:
         """What was sampled, in words that have no number."""

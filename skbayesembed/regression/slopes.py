@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..corpus.design import note_on_names
-from ..corpus.products import Product, held, note_on_products
+from ..corpus.products import Product, note_on_products
 from ..posterior.cells import dashed, number, p_values
 from ..posterior.few_units import note_on_few_terms, warn_of_few
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time, warn_of_alternation
@@ -25,7 +25,6 @@ from ..posterior.sentences import (
     interval_in_words,
     p_value,
     side_of_zero,
-    step_between,
     step_of,
     sure_of,
     with_signs,
@@ -217,7 +216,7 @@ class Regression(RegressedTable):
         interval = interval_in_words(low, high, self.prob, of)
         text = effect(
             self._of_what(),
-            f"{self._step(j)}{held(str(self.terms[j]), self.products, self.terms.size > 1)}",
+            self._step(j),
             figures=(mean, f"({interval}, {p_value(self.p_value[j])})"),
             side=side if side in sides else None,
             p=self.p_value[j],
@@ -244,14 +243,12 @@ class Regression(RegressedTable):
             return f"the probability that {self.outcome!r} is true"
         return f"the mean of {self.outcome!r}"
 
-    def _step(self, j):
+    def _change(self, j):
         """What a slope is for, in a sentence; terms that have two values keep their unit."""
-        name, sd = str(self.terms[j]), 1.0 if self.term_sd is None else self.term_sd[j]
-        if self.zero_one is not None and self.zero_one[j]:
-            return step_between(repr(name))
-        if sd == 1.0:
-            return step_of(repr(name))
-        return step_of(repr(name), sd, standardized=self.standardized)
+        sd = 1.0 if self.term_sd is None else self.term_sd[j]
+        if sd == 1.0 or (self.zero_one is not None and self.zero_one[j]):
+            return super()._change(j)
+        return step_of(repr(str(self.terms[j])), sd, standardized=self.standardized)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"

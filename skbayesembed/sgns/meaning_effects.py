@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..corpus.design import note_on_names
-from ..corpus.products import Product, held, note_on_products
+from ..corpus.products import Product, note_on_products
 from ..posterior.cells import dashed, p_values, repeated
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import clause_on_time, in_time_of, note_on_time
@@ -28,8 +28,6 @@ from ..posterior.sentences import (
     p_value,
     rounded,
     side_of_zero,
-    step_between,
-    step_of,
     with_signs,
 )
 from ..posterior.sources import FEW_UNITS
@@ -234,13 +232,6 @@ class MeaningEffects(RegressedTable):
             return self.of, None, "", "a vector of length "
         below, above = (f"further towards {_some(end)}" for end in self.ends[axis])
         return f"on the axis {axis!r} {self.of}", (above, below), "+", ""
-
-    def _step(self, j):
-        """What the effect of a term is for, in a sentence."""
-        term = str(self.terms[j])
-        between = self.zero_one is not None and self.zero_one[j]
-        step = (step_between if between else step_of)(repr(term))
-        return f"{step}{held(term, self.products, len(self.terms) > 1)}"
 
     def _apart(self):
         """What lengths can be held against, a clause."""

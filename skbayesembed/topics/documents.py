@@ -35,7 +35,7 @@ from .recording import unmixed_topics
 from .theta import theta_draws
 
 # Likelihood powers below which words are weak evidence of the topics of documents.
-WEAK = 0.5
+_WEAK = 0.5
 # How many times the documents asked for are then drawn of, as the largest shares are among them.
 _MORE = 3
 
@@ -141,12 +141,18 @@ def _read(estimator, X):
     return reading(estimator, X)
 
 
-def _shown_means(estimator, read, draws):
-    """Means of shares: as ``transform`` has them, or of draws where words are weak evidence.
+def _by_draws(estimator):
+    """Whether means of shares are those of draws: where words are weak evidence.
 
     Then the collapsed variational inference of ``transform`` has too much of the largest share.
     """
-    return draws.mean(axis=0) if estimator.likelihood_power_ < WEAK else read
+    return estimator.likelihood_power_ < _WEAK
+
+
+def _means(estimator, documents):
+    """Means of shares as ``transform`` has them."""
+    options = estimator.word_proba, estimator.n_jobs
+    return topic_features(FoldIn(documents, draws_of(estimator), *options), False)
 
 
 def document_topics(estimator, X, n_draws, prob):
@@ -161,9 +167,8 @@ def document_topics(estimator, X, n_draws, prob):
         "Pass fewer documents, or a smaller n_draws.",
     )
     draws = theta_draws(estimator, documents, n_draws)
-    fold = FoldIn(documents, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
     return DocumentTopics(
-        _shown_means(estimator, topic_features(fold, False), draws),
+        draws.mean(axis=0) if _by_draws(estimator) else _means(estimator, documents),
         hdi_interval(draws, prob=prob),
         draws,
         np.asarray(counts.sum(axis=1)).ravel(),
@@ -191,17 +196,15 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     usable = np.asarray(counts.sum(axis=1)).ravel() > 0
     if not usable.any():
         raise ValueError("X has no document with a word of the vocabulary.")
-    options = estimator.word_proba, estimator.n_jobs
-    fold = FoldIn(documents, draws_of(estimator), *options)
-    mean = topic_features(fold, False)
-    weak = estimator.likelihood_power_ < WEAK
-    rows = largest(mean, topics, usable, _MORE * n if weak else n)
+    mean, by_draws = _means(estimator, documents), _by_draws(estimator)
+    rows = largest(mean, topics, usable, _MORE * n if by_draws else n)
     flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
     some, place = np.unique(flat, return_inverse=True)
     draws = theta_draws(estimator, replace(documents, counts=counts[some]), n_draws)
     draws = draws[:, place, groups]
-    shown = _shown_means(estimator, mean[flat, groups], draws)
-    if weak:
+    shown = mean[flat, groups]
+    if by_draws:
+        shown = draws.mean(axis=0)
         order = np.argsort(-shown.reshape(rows.shape), axis=1, kind="stable")[:, :n]
         kept = (order + rows.shape[1] * np.arange(len(rows))[:, None]).ravel()
         flat, groups, shown, draws = flat[kept], groups[kept], shown[kept], draws[:, kept]

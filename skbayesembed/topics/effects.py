@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ..corpus.design import INTERCEPT, note_on_names
-from ..corpus.products import Product, held, note_on_products
+from ..corpus.products import Product, note_on_products
 from ..posterior.cells import dashed, p_values
 from ..posterior.few_units import note_on_few_terms
 from ..posterior.in_time import (
@@ -36,8 +36,6 @@ from ..posterior.sentences import (
     p_value,
     rounded,
     side_of_zero,
-    step_between,
-    step_of,
     with_signs,
 )
 from ..posterior.sources import VECTORS
@@ -231,13 +229,6 @@ class TopicEffects(RegressedTable):
             rest += f", and leaves out {self._left_out()}"
         known = f"{rest}. {capital('; '.join(self._assumed(j, topic)))}"
         return ended(f"{text}. {known}", None)
-
-    def _step(self, j):
-        """What the effect of a term is for, in a sentence."""
-        term = str(self.terms[j])
-        between = self.zero_one is not None and self.zero_one[j]
-        step = (step_between if between else step_of)(repr(term))
-        return f"{step}{held(term, self.products, self.terms.size > 2)}"
 
     def _beside_unmixed(self):
         """A clause, in a list, on topics beside those with intervals, of which chains differ."""

@@ -334,14 +334,7 @@ def unmixed_topics(posterior):
     Those of large R-hat, and those that drift: all where the log density does, or chains are in
     different modes.
     """
-    if posterior.attrs.get("solver") not in CHAINS:
-        return np.zeros(0, int)
-    moving = drifting(_drifts(posterior)[0])
-    n = posterior["counts"].shape[2]
-    # of chains in different modes draws together are no posterior, however alike shares are
-    if moving[n:].any() or posterior.attrs.get("chain_similarity", 1.0) < SAME:
-        return np.arange(n)
-    return np.union1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
+    return np.flatnonzero(np.logical_or(*_unmixed(posterior)))
 
 
 def topics_apart(posterior):
@@ -349,13 +342,23 @@ def topics_apart(posterior):
 
     Chains are in one mode and go nowhere: answers may agree between them all the same.
     """
+    apart, moving = _unmixed(posterior)
+    return np.flatnonzero(apart & ~moving)
+
+
+def _unmixed(posterior):
+    """Topics of large R-hat, and those in different modes or on their way, bool (n_topics,) each.
+
+    Empty of draws that are no chains.
+    """
     if posterior.attrs.get("solver") not in CHAINS:
-        return np.zeros(0, int)
-    moving = drifting(_drifts(posterior)[0])
+        return np.zeros((2, 0), bool)
+    found = drifting(_drifts(posterior)[0])
     n = posterior["counts"].shape[2]
-    if moving[n:].any() or posterior.attrs.get("chain_similarity", 1.0) < SAME:
-        return np.zeros(0, int)
-    return np.setdiff1d(_of_large(share_rhat(posterior)), np.flatnonzero(moving))
+    # of chains in different modes draws together are no posterior, however alike shares are
+    together = found[n:].any() or posterior.attrs.get("chain_similarity", 1.0) < SAME
+    apart = np.isin(np.arange(n), _of_large(share_rhat(posterior)))
+    return apart, together | found[:n]
 
 
 def _of_large(found):
