@@ -18,6 +18,7 @@ from skbayesembed.common.random import generators
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.topics import unbiased
 from tests.helpers.extras import skipping
 from tests.helpers.seeds import shift_seeds
 from tests.helpers.stale import forget_stale_kernels
@@ -125,6 +126,12 @@ class Sampling:
 @pytest.fixture(scope="session")
 def sampling():
     return Sampling
+
+
+@pytest.fixture
+def few_simulated(monkeypatch):
+    """Effects on topics by fewer documents that are simulated, for tests that need no precision."""
+    monkeypatch.setattr(unbiased, "_MOST", 400)
 
 
 # Each kernel with one layout; the others in the slow tests.

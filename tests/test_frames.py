@@ -19,6 +19,8 @@ from skbayesembed import (
 )
 from skbayesembed.datasets import extract_snippets
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 TEXTS = [
     "the river bank flooded and the bank was wet",
     "money in the bank and a loan of money",

@@ -114,6 +114,7 @@ def test_parameters_far_from_one_are_named():
         CASES["senses-laplace"].fit(prior=SensePrior(kappa_chi=1e300))
 
 
+@pytest.mark.slow
 def test_chains_that_are_still_on_their_way_to_huge_counts():
     """Prevalences of two snippets have mixed where logits of words have far to go."""
     model = DiSCSenseModel(2, n_starts=1, solver="gibbs", draws=100, warmup=20, chains=2)

@@ -7,6 +7,8 @@ from skbayesembed import GaussianLDA, regress
 from skbayesembed.datasets import make_topics
 from skbayesembed.numeric.regression import ClusteredLeastSquares
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 UNITS = np.arange(90) // 6
 
 

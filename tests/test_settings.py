@@ -20,6 +20,8 @@ from skbayesembed.io import load
 from skbayesembed.posterior.deciding import surely
 from skbayesembed.posterior.over_settings import OverSettings
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
 

@@ -39,6 +39,20 @@ def gathered(run: Callable[..., Any], function: Callable[..., Any], tasks: Itera
     return found
 
 
+_found: tuple[int, ThreadpoolController] | None = None
+
+
+def libraries() -> ThreadpoolController:
+    """Libraries with threads of their own, which are looked for again once there are new modules.
+
+    Looking for them takes 7 ms, more than small fits do in all.
+    """
+    global _found
+    if _found is None or _found[0] != len(sys.modules):
+        _found = len(sys.modules), ThreadpoolController()
+    return _found[1]
+
+
 class OneBlasThread(ContextDecorator):
     """Context or decorator: BLAS uses one thread; contexts of several threads may overlap.
 
@@ -50,17 +64,12 @@ class OneBlasThread(ContextDecorator):
     _lock = threading.Lock()
     _inside = 0
     _limits: Any = None
-    _found: Any = None
-    _modules = 0
     _keeper: Any = None
     _process: int | None = None
 
     @classmethod
     def _set(cls):
-        # looking for libraries takes 7 ms, the rest 0.1; modules are what brings new ones
-        if cls._modules != len(sys.modules):
-            cls._found, cls._modules = ThreadpoolController(), len(sys.modules)
-        cls._limits = cls._found.limit(limits=1, user_api="blas")
+        cls._limits = libraries().limit(limits=1, user_api="blas")
         cls._limits.__enter__()
 
     @classmethod

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
-from ..inference.threads import gathered
+from ..inference.threads import gathered, libraries
 
 _CLUSTERS, _ITERATIONS = 16, 20
 # The quadrature of expectations of normal logits, and the least variance of those, below which
@@ -48,7 +47,7 @@ class Clusters:
         self._run, self.own, self.factor = run, own, factor
         n_clusters = min(_CLUSTERS, len(np.unique(vectors, axis=0)))
         # the sums of threads would be added in the order in which they end
-        with threadpool_limits(limits=1):
+        with libraries().limit(limits=1):
             means = KMeans(n_clusters, n_init=1, max_iter=_ITERATIONS, random_state=0)
             labels = means.fit_predict(vectors)
         members = (np.flatnonzero(labels == c) for c in range(n_clusters))

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
-from threadpoolctl import threadpool_limits
+
+from ..inference.threads import libraries
 
 # Words clustered to find the centres: the heaviest ones; the rest only join the nearest centre.
 _MOST_WORDS = 30_000
@@ -99,7 +100,7 @@ def kmeans_assignment(vectors, totals, n_components, rng, *, n_init=1):
         labels = pairwise_distances_argmin(vectors, different)
         return _fill(vectors, labels, weights, used, n_components)
     # the sums of threads would be added in the order in which they end
-    with threadpool_limits(limits=1):
+    with libraries().limit(limits=1):
         means = KMeans(n_components, n_init=n_init, random_state=seed)
         means.fit(vectors[used], sample_weight=weights[used])
         labels = means.predict(vectors).astype(np.int64)

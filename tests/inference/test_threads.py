@@ -63,7 +63,7 @@ def test_libraries_that_come_later_are_limited_too(monkeypatch):
         return ThreadpoolController()
 
     monkeypatch.setattr(threads, "ThreadpoolController", looking)
-    monkeypatch.setattr(OneBlasThread, "_modules", 0)
+    monkeypatch.setattr(threads, "_found", None)
     for _ in range(3):
         with OneBlasThread():
             assert set(blas_threads().values()) == {1}

@@ -12,6 +12,8 @@ from skbayesembed.plotting import EffectsDisplay, ForestDisplay
 from skbayesembed.posterior.cells import p_values
 from tests.plotting.conftest import plt
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 DESIGN = {"year": np.arange(30.0), "woman": np.arange(30) % 2, "party": np.arange(30) % 3 == 0}
 
 

@@ -216,6 +216,7 @@ def climb(model, run=serial, **options):
     return q, facts["elbo"]
 
 
+@pytest.mark.slow
 def test_the_top_is_that_of_all_pairs(pairs, small):
     model = SGNSModel(pairs, K, 2.0)
     assert isinstance(searched(model), ClusteredModel)
@@ -257,7 +258,7 @@ def test_threads_change_no_bit(pairs, small, short_pieces):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("n_written", [3, 8])
+@pytest.mark.parametrize("n_written", [pytest.param(3, marks=pytest.mark.slow), 8])
 def test_an_ended_climb_goes_on_from_its_checkpoint(
     n_written, counts, fitted_so, monkeypatch, tmp_path
 ):
@@ -290,7 +291,7 @@ def test_an_ended_climb_goes_on_from_its_checkpoint(
 def test_what_is_remembered_is_forgotten_at_the_end(pairs, small):
     variational = ClimbedVariational(searched(SGNSModel(pairs, K, 2.0)))
     q = variational.init_q(variational.model.start(np.random.default_rng(0)))
-    for _ in range(10):
+    for _ in range(4):
         variational.update(q, serial)
     assert variational._exact is not None
     variational.take_back(q)

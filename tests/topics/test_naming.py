@@ -10,6 +10,8 @@ from skbayesembed import GaussianLDA, load
 from skbayesembed.datasets import make_topics
 from skbayesembed.plotting import EffectsDisplay, ForestDisplay, TopicWordsDisplay, TraceDisplay
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 matplotlib.use("Agg")
 DATA = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
 YEARS = {"year": list(range(40))}

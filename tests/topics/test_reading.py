@@ -24,7 +24,10 @@ pd = optional("pandas")
 
 K, V = 3, 60
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
+    pytest.mark.usefixtures("few_simulated"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from skbayesembed.common.trial import two_digits
 from skbayesembed.datasets import make_topics
 from skbayesembed.topics import labels, mixing, recording
 
+pytestmark = pytest.mark.usefixtures("few_simulated")
+
 
 def test_an_empty_topic_is_worth_a_warning():
     counts = np.full((1, 2, 3, 4), 5.0)

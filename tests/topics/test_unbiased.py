@@ -147,6 +147,7 @@ def test_documents_of_any_length(model):
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
+@pytest.mark.usefixtures("few_simulated")
 @pytest.mark.parametrize("most", [2**26, 100])
 def test_shares_are_kept_for_the_next_design(model, monkeypatch, most, tmp_path):
     """Bit for bit the same, of the same documents and settings only; large ones by matrices."""
@@ -176,6 +177,7 @@ def test_shares_are_kept_for_the_next_design(model, monkeypatch, most, tmp_path)
     assert len(made) == 25 and list(unbiased._LAST) == [loaded.posterior_]
 
 
+@pytest.mark.usefixtures("few_simulated")
 def test_shares_after_another_batch():
     """They are of the posterior that there is now."""
     data = make_topics(60, 80, K, mean_length=30, random_state=1)

@@ -121,6 +121,7 @@ def test_words_that_are_as_near_as_they_are_known(solver):
     assert np.abs(change.shared).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_means_that_are_nearer_to_one_than_the_mode_is():
     """Gradients are those at the mode: with the scale's slope at the mean they were far too long.
 
@@ -219,6 +220,7 @@ def test_a_word_is_as_near_to_itself_as_can_be(by_answer_):
     assert model.similarity("xx", "xx").sd == 0.0
 
 
+@pytest.mark.slow
 def test_probes_see_what_words_have_of_their_own(monkeypatch):
     """Words of one text, whose cosine is near one: what units say of them is next to nothing."""
     monkeypatch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))

@@ -338,6 +338,7 @@ def test_flat_directions_are_as_wide_as_the_density(by_clusters, monkeypatch):
     np.testing.assert_allclose(caught.value.direction, -0.5 * direction, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_refits_move_answers_as_first_order_says_where_it_holds(monkeypatch, tmp_path):
     """Along all directions of the systems, of a model that is nowhere soft.
 
@@ -436,9 +437,10 @@ def test_a_block_of_answers_is_of_one_mode(large, monkeypatch):
     assert len(seen) == 3 + 1 + 3
 
 
+@pytest.mark.slow
 def test_questions_of_several_threads(large):
     """They wait for each other: all have the intervals that one after the other has."""
-    pairs = [(WORDS[i], WORDS[i + 1]) for i in range(6)]
+    pairs = [(WORDS[i], WORDS[i + 1]) for i in range(3)]
     large.set_params(n_jobs=2)
     expected = [copy.deepcopy(large).similarity(*pair).sd for pair in pairs]
     with ThreadPoolExecutor(3) as pool:
@@ -535,6 +537,7 @@ def test_it_may_be_asked_for_by_the_fit():
     assert not np.isnan(model.set_params(by_answer="auto").most_similar(WORDS[0], 2).prob_top).any()
 
 
+@pytest.mark.slow
 def test_many_answers_may_be_worked_out_at_once(large, monkeypatch, capsys):
     """It is said where there is room for it, and what is known then is not lost."""
     monkeypatch.setattr(by_answer, "_MANY", 0)
