@@ -26,7 +26,7 @@ FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 
 addresses = fetch_inaugural()
 model = BayesianSGNS(
-    10 if FAST else 20, solver="map", max_features=400 if FAST else 800, stop_words="english",
+    5 if FAST else 20, solver="map", max_features=400 if FAST else 800, stop_words="english",
     random_state=0,
 )  # fmt: skip
 model.fit(addresses.data)
@@ -62,7 +62,7 @@ ProjectionsDisplay.from_estimator(model, ["law", "god", "nation", "commerce", "u
 brown = fetch_brown()
 texts = [[token.lower() for token in text if token.isalpha()] for text in brown.data]
 reader = BayesianSGNS(
-    10 if FAST else 20, solver="map", max_features=1000 if FAST else 4000, random_state=0
+    5 if FAST else 20, solver="map", max_features=1000 if FAST else 4000, random_state=0
 )
 reader.fit(texts)
 

@@ -252,14 +252,17 @@ def _check_shard(estimator):
         )
 
 
-def warn_of_ignored(estimator, shard):
-    """Warn of parameters that ask for other counts than those of a `PairShard`."""
+def warn_of_ignored(estimator, shard, part=False):
+    """Warn of parameters that ask for other counts than those of a `PairShard`.
+
+    How often words occur is not known from a part of a stream.
+    """
     names = "window", "window_weights", "min_count", "max_features"
     set_here = other_than_default(estimator, names)
     rarest = int(shard.tokens.sum(axis=0).min())
     ignored = {name: f"{name}={getattr(shard, name)!r}" for name in ("window", "window_weights")
                if set_here.get(name, getattr(shard, name)) != getattr(shard, name)}  # fmt: skip
-    if set_here.get("min_count", 0) > rarest:
+    if not part and set_here.get("min_count", 0) > rarest:
         ignored["min_count"] = f"words that occur {rarest} times"
     if (set_here.get("max_features") or shard.n_words) < shard.n_words:
         ignored["max_features"] = f"{shard.n_words} words"

@@ -159,7 +159,7 @@ def _first_words(estimator, X, vocabulary):
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is None:
         if isinstance(X, PairShard):
-            inputs.warn_of_ignored(estimator, X)
+            inputs.warn_of_ignored(estimator, X, part=True)
             forget_columns(estimator)
             return inputs.Training(None, X.words)
         return inputs.Training(None, inputs.read(estimator, X).words)

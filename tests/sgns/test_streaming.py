@@ -370,3 +370,12 @@ def test_a_stream_does_not_go_on_from_a_fit():
     pairs = make_sgns(5, 2, 100, random_state=0).pairs
     with pytest.raises(ValueError, match="X must be one batch, got a list of 2 PairCounts"):
         BayesianSGNS(2, **options).partial_fit([pairs, pairs])
+
+
+def test_a_part_of_a_stream_does_not_tell_how_often_words_occur(texts):
+    """The rarest word of the first shard occurs in others; warnings are errors here."""
+    words = build_vocabulary(texts, max_features=120)
+    model = make(min_count=3).partial_fit(count_pairs(texts[:8], words))
+    assert model.posterior_.attrs["n_iter"] == 1
+    with pytest.warns(UserWarning, match="min_count=3 is ignored"):
+        make(min_count=3).fit(count_pairs(texts[:8], words))
