@@ -352,6 +352,7 @@ ATTRS = {
     # of what was "auto"
     "solver_reason": "why this solver was taken",
     "precision_path": "precisions tried, each with the mean log probability of held-out pairs",
+    "precision_range": "the smallest and the largest of these that predict as well as the best",
     # of intervals
     "uncertainty": "what intervals know of: documents (the units of sampling) or the model alone",
     "without_units": "why intervals cannot know of units of sampling",

@@ -237,6 +237,8 @@ def _priors(estimator, attrs, given):
             means = np.ravel(estimator.posterior_.mean("prior_precision"))
             found = f"posterior means from {means.min():.3g} to {means.max():.3g}"
         chosen = f"; {_OF_PATH}: {path}" if path else ""
+        if "precision_range" in attrs:
+            chosen += f"; {attrs['precision_range']} predict as well, up to two standard errors"
         rows["precision of the prior"] = f"{found} ({how['prior_precision']}{chosen})"
     if "diffusion" in how:
         value = attrs.get("diffusion", values["diffusion"])

@@ -6,6 +6,9 @@ held-out pairs are predicted worse, and the parabola through the best score and 
 where between them the best precision is. At the upper end of the path is a mode of zero, which
 guesses: what is chosen predicts at least as well.
 
+Little text does not tell precisions apart by a fifth of it: where the best one is hardly better
+than its neighbors, each of the five fifths is held out in turn.
+
 What is held out is a matter of the data, not of ``random_state``: a choice that fell on either of
 two neighbors would double or halve all intervals along directions that the data hardly know.
 """
@@ -40,6 +43,14 @@ from .starting import MANY, search_start, searched
 _SEED = seed_sequence(0).spawn(5)[-1]
 # Share of the units that is held out; where the path begins, and how far it goes at most.
 _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
+# Held-out nats by which the best precision is to be better than both its neighbors. Of independent
+# pairs 20 would leave the top of a parabola within a sixth of a doubling; those of a document are
+# not (58 inaugural addresses: with more than 20 nats each, fifths chose 3.7 to 6.1).
+_TOLD = 200.0
+# Precisions whose scores are within so many standard errors, over fifths, of the best are alike.
+_ALIKE = 2.0
+# Pairs of words times components up to which all fifths are held out.
+_MOST_WORK = 1e8
 # The searches for modes of the path: scores are compared to three digits.
 _ITERATIONS, _TOL = 300, 2e-6
 # A score that is better by less is not worth a smaller precision.
@@ -61,12 +72,16 @@ class Chosen:
     precision : float
     path : list of (float, float)
         Precisions, ascending, and the mean log probability of a held-out observation of each.
+    alike : tuple of float or None
+        The smallest and the largest precision of the path that predict as well as the best, up to
+        two standard errors of the difference over fifths; None where one fifth was enough.
     mode : dict of ndarray or None
         ``rho`` and ``alpha`` near the mode of what was not held out.
     """
 
     precision: float
     path: list
+    alike: tuple[float, float] | None
     mode: dict | None
 
 
@@ -96,19 +111,23 @@ def choose_precision(estimator, training):
             trial.add("preparation", 2.0 * seconds_of_pass(training.by_document, trial.clock))
     if train is None or train.total == 0 or held.total == 0:
         warn_user(_NOTHING_HELD_OUT, UserWarning)
-        return Chosen(1.0, [], None)
+        return Chosen(1.0, [], None, None)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        tables = pair_table(train), pair_table(held)
-        path = _Path(estimator, training.vocabulary, *tables, rng, run)
+        path = _Path(estimator, training.vocabulary, run)
+        path.add(train, held, rng)
         if trial is None:
             best = _climb(path)
+            if path.is_flat(best) and counts.n_words**2 * estimator.n_components <= _MOST_WORK:
+                for fold in range(1, round(1.0 / _SHARE)):
+                    again = np.random.default_rng(_SEED)
+                    path.add(*split_counts(estimator, training, again, fold), again)
+                best = _climb(path)
         else:
             best = _BEGIN
             path(best)
             trial.end_stage()
-    mode = path.held.unpack(path.modes[best])
     between = best if path.is_zero(2.0 * best) else _between(best, path.scores)
-    return Chosen(between, sorted(path.scores.items()), mode)
+    return Chosen(between, sorted(path.scores.items()), path.alike(best), path.mode(best))
 
 
 def _climb(path):
@@ -137,30 +156,86 @@ def _between(best, scores):
 
 
 class _Path:
-    """Scores of precisions; each search for a mode begins where the nearest one ended."""
+    """Mean scores of precisions over what is held out; each is worked out once."""
 
-    def __init__(self, estimator, vocabulary, train, held, rng, run):
-        self.estimator, self.vocabulary, self.train = copy.copy(estimator), vocabulary, train
-        self.rng, self.run, self.scores, self.modes = rng, run, {}, {}
-        self.total = float(held.observations(0).sum())
-        # next to no prior: its log density is that of the observations
-        self.held = SGNSModel(held, estimator.n_components, 1e-300)
-        self.gradient = np.empty(self.held.n_parameters)
+    def __init__(self, estimator, vocabulary, run):
+        self._estimator, self._vocabulary, self._run = copy.copy(estimator), vocabulary, run
+        self._folds = []
+
+    def add(self, train, held, rng):
+        """Hold out something else, too; nothing where either part has no pairs."""
+        if train is not None and train.total > 0 and held.total > 0:
+            tables = pair_table(train), pair_table(held)
+            self._folds.append(_Fold(*tables, self._estimator.n_components, rng, self._run))
 
     def __call__(self, precision):
+        self._estimator.prior_precision = precision
+        prior = build_prior(self._estimator, self._vocabulary)
+        return sum(fold.score(precision, prior) for fold in self._folds) / self._total
+
+    @property
+    def _total(self):
+        return sum(fold.total for fold in self._folds)
+
+    @property
+    def scores(self):
+        """Of the precisions at which nothing is missing, a dict."""
+        known = set.intersection(*(set(fold.scores) for fold in self._folds))
+        return {p: sum(fold.scores[p] for fold in self._folds) / self._total for p in known}
+
+    def is_flat(self, best):
+        """Whether the best precision is hardly better than one of its neighbors."""
+        scores = self.scores
+        beside = [scores[p] for p in (0.5 * best, 2.0 * best) if p in scores]
+        return self._total * (scores[best] - max(beside, default=-np.inf)) < _TOLD
+
+    def alike(self, best):
+        """The smallest and the largest precision that predict about as well as the best."""
+        n, alike = len(self._folds), [best]
+        if n == 1:
+            return None
+        for p in self.scores:
+            lost = np.array([fold.scores[best] - fold.scores[p] for fold in self._folds])
+            if lost.sum() < _ALIKE * np.sqrt(n) * lost.std(ddof=1):
+                alike.append(p)
+        return min(alike), max(alike)
+
+    def is_zero(self, precision):
+        """Whether all modes of a precision are zero, as those of all larger ones are."""
+        return all(fold.is_zero(precision) for fold in self._folds)
+
+    def mode(self, precision):
+        """``rho`` and ``alpha`` of the mode of what was not held out first."""
+        return self._folds[0].vectors(precision)
+
+
+class _Fold:
+    """Scores of what is held out; each search for a mode begins where the nearest one ended."""
+
+    def __init__(self, train, held, n_components, rng, run):
+        self.train, self.rng, self.run, self.scores, self.modes = train, rng, run, {}, {}
+        self.total = float(held.observations(0).sum())
+        # next to no prior: its log density is that of the observations
+        self.held = SGNSModel(held, n_components, 1e-300)
+        self.gradient = np.empty(self.held.n_parameters)
+
+    def score(self, precision, prior):
+        """Log probability of what is held out."""
         if precision not in self.scores:
-            self.scores[precision] = self._score(precision)
+            self.modes[precision] = theta = self._search(precision, prior)
+            self.scores[precision] = self.held.logp_and_grad(theta, self.gradient)
         return self.scores[precision]
 
     def is_zero(self, precision):
-        """Whether the mode of a precision is zero, as those of all larger ones are."""
-        theta = self.modes.get(precision)
-        return theta is not None and numerical_rank(self.held.unpack(theta)["alpha"]) == 0
+        """As of `_Path`."""
+        return precision in self.modes and numerical_rank(self.vectors(precision)["alpha"]) == 0
 
-    def _score(self, precision):
-        self.estimator.prior_precision = precision
-        prior = build_prior(self.estimator, self.vocabulary)
-        model = searched(SGNSModel(self.train, self.estimator.n_components, prior))
+    def vectors(self, precision):
+        """``rho`` and ``alpha`` of the mode."""
+        return self.held.unpack(self.modes[precision])
+
+    def _search(self, precision, prior):
+        model = searched(SGNSModel(self.train, self.held.n_components, prior))
         near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
         limits, trial = {"max_iter": _ITERATIONS, "tol": _TOL}, current()
         if near is None:
@@ -168,12 +243,10 @@ class _Path:
         else:
             start = self.modes[near]
         with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
-            theta = find_mode_only(model, start, run=self.run, **limits)
-        self.modes[precision] = theta
-        return self.held.logp_and_grad(theta, self.gradient) / self.total
+            return find_mode_only(model, start, run=self.run, **limits)
 
 
-def split_counts(estimator, training, rng):
+def split_counts(estimator, training, rng, fold=0):
     """`PairCounts` to fit to and to predict: of some units and the others, or of pairs at random.
 
     Parameters
@@ -181,29 +254,35 @@ def split_counts(estimator, training, rng):
     estimator : BayesianSGNS
     training : inputs.Training
     rng : numpy.random.Generator
+    fold : int, default=0
+        Which fifth is held out: none is in two, for generators in the same state.
 
     Returns
     -------
     train, held : PairCounts or None
+        None where either would have no pairs, and for a second fifth of pairs that have no units.
     """
     units, pairs = training.units, training.by_document
     if units is None or units.n_units < 2:
-        return _thinned(training.counts, rng)
+        return _thinned(training.counts, rng) if fold == 0 else (None, None)
     if isinstance(pairs, DocumentPairs):
-        held = _held_documents(training, rng)
+        held = _held_documents(training, rng, fold)
         both = [pairs.reweighted(chosen.astype(float)).total() for chosen in (~held, held)]
         if not all(positive.sum() for positive in both):
             return None, None
         return tuple(finish_counts(estimator, positive, training.words, rng) for positive in both)
     n_held = max(1, round(_SHARE * units.n_units))
-    held = np.isin(units.index, rng.permutation(units.n_units)[:n_held])
+    chosen = rng.permutation(units.n_units)[fold * n_held : (fold + 1) * n_held]
+    held = np.isin(units.index, chosen)
     parts = [[], []]
     for part, out in zip(pairs.parts, held, strict=True):
         parts[int(out)].append(part)
+    if not all(parts):
+        return None, None
     return tuple(pooled_counts(p) for p in parts)
 
 
-def _held_documents(training, rng):
+def _held_documents(training, rng, fold=0):
     """Which documents are held out, a fifth of the units at random, (n_documents,).
 
     By what they say, so that a document is on one side however often it is there, once with a
@@ -220,12 +299,22 @@ def _held_documents(training, rng):
     # the largest of several is no longer uniform
     several = least < of_unit
     of_unit = np.where(several, _mixed(of_unit), of_unit)
-    # the uppermost fifth, the topmost unit at least, and not all of few units
-    known = np.unique(of_unit[of_unit > 0])
+    return _in_fold(of_unit, fold, by_rank=several.any())[units.index]
+
+
+def _in_fold(marks, fold, by_rank):
+    """Which marks are in the uppermost fifth, or one below; those of zero are in none."""
+    known = np.unique(marks[marks > 0])
+    # the topmost one at least, and not all of few
     cut = min(int((1.0 - _SHARE) * 2.0**64), int(known[-1]))
-    if several.any() or known[0] >= cut:
-        cut = known[-max(1, round(_SHARE * known.size))]
-    return (of_unit >= cut)[units.index]
+    if by_rank or known[0] >= cut:
+        ranks, size = np.searchsorted(known, marks), max(1, round(_SHARE * known.size))
+        place = (known.size - 1 - ranks) // size
+        return (marks > 0) & (place == fold)
+    if fold == 0:
+        return marks >= cut
+    low, high = (int((1.0 - _SHARE * f) * 2.0**64) for f in (fold + 1, fold))
+    return (marks >= max(low, 1)) & (marks < min(high, cut))
 
 
 def _marks(source, words, seed):

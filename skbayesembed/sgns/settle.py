@@ -109,10 +109,12 @@ def settle(estimator, training):
     # what does not fit in memory is said before the search for a precision
     spine.plan(e, ROOM, training)
     if e.prior_precision == AUTO and e.prior != "ard":
-        chosen = Chosen(1.0, [], None)
+        chosen = Chosen(1.0, [], None, None)
         if training.counts is not None:
             chosen = choose_precision(e, training)
             facts["precision_path"] = ", ".join(f"{p:g}: {s:.5f}" for p, s in chosen.path)
+            if chosen.alike is not None:
+                facts["precision_range"] = "{:g} to {:g}".format(*chosen.alike)
         e.prior_precision = chosen.precision
         _tell(e, f"prior_precision='auto': {chosen.precision:g}")
         if automatic and chosen.mode is not None:

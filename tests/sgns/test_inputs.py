@@ -238,7 +238,10 @@ def test_context_of_counts_is_the_document(counted):
 
 
 def test_window_does_not_matter_for_counts(counted):
-    same_fit(make(window=2, window_weights="uniform").fit(COUNTS), counted)
+    with pytest.warns(UserWarning, match="window and window_weights are not used"):
+        same_fit(make(window=2, window_weights="uniform").fit(COUNTS), counted)
+    with pytest.warns(UserWarning, match="pair_weights is not used for X, which is text: pairs"):
+        make(pair_weights="pairs").fit(TEXTS)
 
 
 def test_dropped_columns():

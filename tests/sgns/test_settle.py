@@ -13,7 +13,13 @@ from skbayesembed.common import memory
 from skbayesembed.datasets import make_sgns, make_text
 from skbayesembed.sgns import inputs
 from skbayesembed.sgns.counting import expected_negatives
-from skbayesembed.sgns.precision import _between, _held_documents, choose_precision, split_counts
+from skbayesembed.sgns.precision import (
+    _between,
+    _held_documents,
+    _in_fold,
+    choose_precision,
+    split_counts,
+)
 from skbayesembed.sgns.settle import choose_solver
 
 SHORT = {"min_count": 1, "draws": 20, "warmup": 20, "chains": 2, "random_state": 0}
@@ -198,6 +204,48 @@ def test_a_fifth_of_the_units_is_held_out(each):
         # four standard errors of a share of 400 units
         assert low <= held.mean() <= high
         assert np.all(held.reshape(n_units, each) == held[::each, None]), "whole units"
+
+
+def test_each_fifth_is_held_out_once(texts):
+    """Of documents by what they say, by rank where units have several, and of parts."""
+    model, rng = BayesianSGNS(2, **SHORT), np.random.default_rng
+    parts = [make_sgns(10, 2, 500, random_state=i).pairs for i in range(11)]
+    units = np.arange(len(texts)) // 2
+    given = [training(model, texts), training(model, parts)]
+    given.append(inputs.training_data(model, texts, np.random.SeedSequence(0), units))
+    for data in given:
+        total = 0.0
+        for fold in range(5):
+            train, held = split_counts(model, data, rng(0), fold)
+            assert_allclose((train.positive + held.positive).toarray(),
+                            data.counts.positive.toarray())  # fmt: skip
+            total += held.positive.sum()
+        # the eleventh part is in none
+        assert total / data.counts.positive.sum() == pytest.approx(1.0, abs=0.12)
+    assert_allclose(total, data.counts.positive.sum())
+    marks = np.array([0, 5, 2**63, 2**63 + 7, 2**64 - 9, 2**64 - 9], np.uint64)
+    for by_rank in (False, True):
+        folds = np.array([_in_fold(marks, fold, by_rank) for fold in range(5)])
+        assert folds.sum(axis=0).tolist() == [0, 1, 1, 1, 1, 1]
+    assert folds[0].tolist() == [False] * 4 + [True] * 2
+
+
+def test_renamed_words_have_about_the_same_precision():
+    """Which documents are held out hangs on how words are spelled, which tells nothing."""
+    topics = np.repeat(np.eye(4), 10, axis=1)
+    rng = np.random.default_rng(0)
+    weight = 1.0 + 8.0 * rng.dirichlet(np.full(4, 0.3), 200) @ topics
+    counts = rng.poisson(12.0 * weight / weight.sum(axis=1, keepdims=True))
+    found, ranges = [], []
+    for letter in "abce":
+        names = [f"{letter}{i}" for i in range(40)]
+        model = BayesianSGNS(3, solver="map", feature_names=names, **SHORT).fit(counts)
+        found.append(model.prior_precision_)
+        ranges.append(model.posterior_.attrs["precision_range"])
+    # 0.45 to 0.83; by one fifth of the documents each 0.74 to 4
+    assert max(found) < 2.5 * min(found)
+    assert all(" to " in told for told in ranges)
+    assert f"{ranges[-1]} predict as well" in repr(model.report())
 
 
 def test_thinned_counts_add_up():
