@@ -19,7 +19,7 @@ from ...sgns.data import KEPT_UPTO
 from ...sgns.documents.deviations import numbers_of
 from ...sgns.documents.footprint import FIRST_QUESTION, bytes_of_answers, n_places
 from ...sgns.documents.response import number_of_splits
-from ..laplace.rough import LARGE, SOFT
+from ..laplace.rough import LEARN_FROM, SOFT
 from .response import SPLITS
 
 # Linear systems solved in step, and sums of units whose influences are held at a time.
@@ -98,7 +98,7 @@ def bytes_needed(
     blocks = 16 * size * k + 64 * n_words * k**2
     solving = n_jobs * TOGETHER * size * 70
     learned = soft = 0
-    if size > LARGE:
+    if size > LEARN_FROM:
         # directions and their images, of which either is there twice for a while
         learned, soft = 2.5 * 4 * STEPS_KEPT * TOGETHER * size, 4 * SOFT * size
     influences = 8 * max(min(AT_ONCE, sums), n_splits) * size
