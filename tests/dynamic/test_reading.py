@@ -348,5 +348,7 @@ def test_pairs_of_a_use(options, most):
     assert f"(pairs: a use of a word makes up to {most:g})" in repr(
         model.most_similar("x", period=1)
     )
+    for name in options:
+        del make[name]
     counts = DynamicSGNS(1, **make).fit(np.array([[1, 4], [1, 3]]), times=[1, 2])
     assert counts.drift(0).settings["pairs_of_use"] == counts.observed_[0, 0] == 1.0

@@ -122,6 +122,7 @@ def counts_of(documents, words):
     return np.array([[t.count(w) for w in words] for t in documents])
 
 
+@pytest.mark.filterwarnings("ignore:.* not used for X, which is a count matrix")
 @pytest.mark.parametrize("parameters", CANDIDATES, ids=str)
 def test_score_of_counts(parameters):
     """All columns are scored, those outside the vocabulary at log 1/2."""
