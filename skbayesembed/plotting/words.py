@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
+from ..senses.verdicts import FEWEST_SNIPPETS
 from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
 from .labels import on_rough, wrapped
 from .marks import ROW, forest, keep_ticks_apart
@@ -24,6 +25,8 @@ _ROOM, _NEAR = 0.06, 0.3
 _STEPS = (1, 2, 5, 10)
 # Letters of a line of a title, and the height of a further line, in inches.
 _LETTERS, _LINE = 19, 0.13
+# Below words of a period with next to no snippets.
+_FEW = f"hollow: few data (fewer than {FEWEST_SNIPPETS} snippets)"
 # Panels side by side, where there are few and where there are many.
 _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
@@ -109,6 +112,8 @@ class WordsDisplay(Display):
         own = known if self.names is None else self.names
         notes = list(on_rough(getattr(found, "rough", {}), chosen, own))
         notes += [n.strip("()") for n in notes_on_rank(getattr(found, "rank", "probable"))]
+        few = getattr(found, "few", False)
+        notes += [_FEW] * few
         below = _BELOW + _LINE * (len(notes) + 1)
         height = n_rows * (ROW * 0.8 * found.words.shape[1] + around) + below
         if ax is None:
@@ -123,12 +128,13 @@ class WordsDisplay(Display):
         for axes, k in zip(panels, chosen, strict=True):
             unmixed = getattr(found, "unmixed", None)
             hollow = unmixed is not None and k in unmixed
-            look = {"source": found.source, "size": 3.0}
-            look["hollow"] = np.full(len(found.mean[k]), hollow)
+            n = len(found.mean[k])
+            look = {"hollow": np.full(n, hollow), "few": np.full(n, few)}
+            look |= {"source": found.source, "size": 3.0}
             made = forest(axes, found.words[k], found.mean[k], found.interval[k], **look)
             self.points_.append(made.points)
             self.intervals_ += [] if made.intervals is None else [made.intervals]
-            if made.intervals is not None and not hollow:
+            if made.intervals is not None and not (hollow or few):
                 _show_short(made)
             title = f"{names[k]} (not mixed)" if hollow else names[k]
             axes.set_title(title, loc="left", pad=3)
@@ -180,7 +186,8 @@ class SenseWordsDisplay(WordsDisplay):
     """The top words of each sense, with intervals.
 
     Means are ticks, and intervals bars behind them. Axes begin at zero only if a probability is
-    near.
+    near. In a period with fewer than 10 snippets (``few`` of ``sense_words``), means are hollow
+    points and intervals pale: they rest mostly on neighboring periods.
 
     Parameters
     ----------

@@ -38,6 +38,9 @@ class SenseWords(Table):
     rank : {"probable", "relevant"}
     names : ndarray of str of shape (n_senses,) or None
         Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
+    few : bool
+        Whether the period has fewer than 10 snippets, so that its figures rest mostly on
+        neighboring periods.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class SenseWords(Table):
         n_draws: int,
         rank: str = "probable",
         names: np.ndarray | None = None,
+        few: bool = False,
     ) -> None:
         self.words = words
         self.mean = mean
@@ -69,6 +73,7 @@ class SenseWords(Table):
         self.n_draws = n_draws
         self.rank = rank
         self.names = names
+        self.few = few
 
     def __len__(self) -> int:
         return len(self.words)
@@ -118,10 +123,11 @@ def sense_words(estimator, n, period, prob, rank="probable"):
     names = given_names(estimator.posterior_, "sense")
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
     asides = [*asides_of(estimator.posterior_), *note_on_words_of_units(estimator)]
+    few = np.zeros(1, bool)
     if label is not None:
         few = few_data(seen_in(estimator, chosen, None)["snippets"], None, "all")
         asides += note_on_few(few[None], False, [label], of_all=n_periods)
-    found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names)
+    found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names, bool(few[0]))
     return found._resting_on(source_of(estimator), asides)
 
 

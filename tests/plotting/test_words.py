@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from skbayesembed.plotting import SenseWordsDisplay, TopicWordsDisplay
+from skbayesembed.plotting.marks import PALE_LINE
 from tests.plotting.conftest import plt
 
 
@@ -34,6 +35,23 @@ def test_senses(senses):
     display = SenseWordsDisplay.from_result(table, names=["shore", "bank"])
     assert [axes.get_title("left") for axes in display.axes_] == ["shore", "bank"]
     assert "80 % interval (Laplace approximation)" in display.figure_.get_supxlabel()
+
+
+def test_words_of_a_period_without_snippets_are_hollow(senses):
+    """As in other figures: what neighboring periods lend is not shown as data are."""
+    labels = senses.periods_.labels
+    few = [senses.sense_words(4, period=label).few for label in labels]
+    assert few == [False, True, False, False]
+    display = SenseWordsDisplay.from_estimator(senses, 4, period=labels[1])
+    assert "hollow: few data (fewer than 10 snippets)" in display.figure_.get_supxlabel()
+    for axes, points, lines in zip(display.axes_, display.points_, display.intervals_, strict=True):
+        hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+        np.testing.assert_array_equal(hollow[0].get_xdata(), points.get_xdata())
+        assert np.all(np.asarray(lines.get_alpha()) == PALE_LINE)
+    for period in (labels[2], None):
+        known = SenseWordsDisplay.from_estimator(senses, 4, period=period)
+        assert "hollow" not in known.figure_.get_supxlabel()
+        assert known.points_[0].get_marker() == "|"
 
 
 def test_long_names_are_wrapped(senses):
