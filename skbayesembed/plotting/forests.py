@@ -164,14 +164,17 @@ class ForestDisplay(Display):
         if not self._owned and rows.labels:
             # that of the rows, in axes of another style
             size = axes.get_yticklabels()[0].get_fontsize()
-        for head, texts in rows.beside if source != "point" else ():
+        columns = rows.beside if source != "point" and rows.labels else []
+        for head, texts in columns:
             beside(axes, head, texts, start, places, size)
             start += column_width(head, texts, size)
+        if not rows.labels:
+            axes.set_xticks([])
         axes.set_xlabel(label)
         if below:
             self.figure_.supxlabel(below, fontsize=_NOTE_SIZE, gid="small")
         # heads of columns leave a title no room beside them
-        crowded = len(rows.beside) > 1 and source != "point"
+        crowded = len(columns) > 1
         if rows.title is not None:
             axes.set_title(rows.title, loc="left", pad=_ABOVE_HEADS if crowded else None)
         self._close()
@@ -182,6 +185,8 @@ class ForestDisplay(Display):
     def _notes(self, rows):
         """What is to be known of the rows, a list of texts."""
         notes = [] if rows.note is None else [rows.note]
+        if not rows.labels and not notes:
+            notes = ["no rows"]
         if rows.few is not None and rows.few.any():
             notes.append(f"hollow: {TOO_LITTLE}, inferred from others")
         return notes

@@ -85,9 +85,9 @@ def row_places(labels, groups=None):
 
 
 def forest_height(labels, groups=None):
-    """Inches that a forest takes whose rows have these labels."""
+    """Inches that a forest takes whose rows have these labels; without rows, those of one."""
     ends, _ = row_ends(labels, groups)
-    return ROW * (ends[-1] if ends.size else 0.0) + AROUND
+    return ROW * (ends[-1] if ends.size else 1.0) + AROUND
 
 
 def forest(
@@ -114,7 +114,7 @@ def forest(
         look = {"ms": size, "color": color, "mfc": "white", "zorder": 4}
         axes.plot(np.asarray(mean)[hollow], rows[hollow], "o", **look)
     axes.set_yticks(rows, [wrapped(label) for label in labels])
-    axes.set_ylim(end - 0.4, -0.6)
+    axes.set_ylim(max(1, end) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     from matplotlib.ticker import AutoLocator, MaxNLocator
 

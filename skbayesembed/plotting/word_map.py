@@ -96,7 +96,8 @@ class WordMapDisplay(Display):
         KeyError
             For an unknown word.
         ValueError
-            For fewer than three words, or if ``period`` is missing.
+            For fewer than three words, for a word with fewer than two neighbors (those with too
+            little text in the period do not count), or if ``period`` is missing.
 
         Examples
         --------
@@ -118,8 +119,9 @@ class WordMapDisplay(Display):
         if period is None:
             raise ValueError("period must name a period of the estimator, got None.")
         shift, few = estimator._shift(period), estimator._few_in(period)
-        found = word_map(estimator, words, n, prob, shift, few)
-        return cls(in_period(found, estimator._label(period))).plot(ax)
+        label = estimator._label(period)
+        found = word_map(estimator, words, n, prob, shift, few, label)
+        return cls(in_period(found, label)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the figure, on new axes or on those given.

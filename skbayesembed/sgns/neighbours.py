@@ -56,7 +56,12 @@ _NOT_RANKED = (
 
 
 def note_of_figure(table):
-    """What a figure says of words that were picked by their draws, or None of a point."""
+    """What a figure says of words that were picked by their draws, or None of a point.
+
+    Where there are no words, why.
+    """
+    if not len(table.words):
+        return "; ".join(note.strip("()") for note in left_out_notes(table)) or None
     order = _order_note(table) if hasattr(table, "prob_top") else None
     few = table.word_few if hasattr(table, "word_few") else table._few.all()
     picked = [_PICKED_SHORT.format(100 * table.prob)] if picked_notes(table, few) else []
@@ -248,7 +253,7 @@ class Neighbours(Table):
 
     def _notes_on_pairs(self):
         """Lines on what has next to no data in the period."""
-        if not self.word_few:
+        if not (self.word_few and len(self.words)):
             return left_out_notes(self)
         itself = f"{cut_list(self.word)!r} itself, {self.word_pairs:.3g} pairs"
         return [f"({TOO_LITTLE} in {self.period} of {itself}: dashes; {IN_FRAME})"]

@@ -12,6 +12,7 @@ from ..posterior.deciding import errors_of
 from ..posterior.sources import note_on_thinned, source_of
 from ..posterior.summary import summarise
 from .documents import answers
+from .documents.answers import DRAWS
 from .neighbours import Analogies, Neighbours
 from .questions.asking import check_not_zero, check_seen, units_asked_of, without_pairs
 from .questions.kinds import Cosines
@@ -86,9 +87,12 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     """
     deviations = estimator._deviations()
     n, top = min(n, others.size), min(top, others.size)
-    # where all words have too little text there is nothing to ask
-    if deviations is None or not others.size:
+    if deviations is None:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
+    if not others.size:
+        # where all words have too little text there is nothing to ask
+        none = np.zeros(0)
+        return estimator.words_[:0], none, none, none.reshape(0, 2), none, prob, DRAWS, none
     check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
     if deviations.by_answer:

@@ -12,6 +12,7 @@ from ..metrics.words import unit_vectors
 from ..posterior.sources import sampled_units, source_of
 from ..posterior.tables import Column, Table
 from .comparisons import several
+from .neighbours import left_out_notes
 from .questions.asking import ask
 from .questions.kinds import Question
 from .questions.operands import of_places
@@ -137,7 +138,7 @@ class WordMap(Table):
         return columns + units_columns(self, ("n_units",))
 
 
-def word_map(estimator, words, n, prob, shift=0, few=None):
+def word_map(estimator, words, n, prob, shift=0, few=None, period=None):
     """The `WordMap` of a list of words, or of a word and the ``n`` nearest to it.
 
     The plane is that of the first two principal components of the unit vectors of posterior mean
@@ -153,13 +154,15 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
         Where the places of the period begin.
     few : ndarray of bool of shape (n_words,), optional
         Words with too little text in the period, which are no neighbors of another.
+    period : object, optional
+        Label of the period, for errors.
 
     Raises
     ------
     KeyError
         For an unknown word.
     ValueError
-        For fewer than three words.
+        For fewer than three words, and for a word with fewer than two neighbors.
     """
     check_prob(prob)
     check_integer("n", n, 2)
@@ -167,8 +170,9 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
         index = list_index(estimator, several(words, "words"), "words")
     else:
         index = np.array([word_index(estimator, words, "words")])
-        near = most_similar(estimator, int(index[0]), n, prob, shift, few=few).words
-        index = np.append(index, [estimator.vocabulary_[word] for word in near.tolist()])
+        near = most_similar(estimator, int(index[0]), n, prob, shift, period, few)
+        _check_two(near)
+        index = np.append(index, [estimator.vocabulary_[word] for word in near.words.tolist()])
     if index.size < 3:
         raise ValueError(f"words must name at least three known words, got {index.size}.")
     vectors = estimator.rho_.reshape(-1, estimator.rho_.shape[-1])[index + shift]
@@ -183,6 +187,16 @@ def word_map(estimator, words, n, prob, shift=0, few=None):
         prob, len(draws), units, *sampled_units(found), few=None if few is None else few[index],
     )  # fmt: skip
     return table._resting_on(source_of(estimator, units is not None))
+
+
+def _check_two(near):
+    """Raise a ValueError, with the reason, where a word has fewer neighbors than a plane needs."""
+    if len(near.words) < 2:
+        why = "".join(f": {note.strip('()')}" for note in left_out_notes(near))
+        raise ValueError(
+            f"words must be at least three, or a word with at least two neighbors, got "
+            f"{near.word!r} with {len(near.words)}{why}."
+        )
 
 
 def _plane(vectors):

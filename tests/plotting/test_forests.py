@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regress
+from skbayesembed import BayesianSGNS, DynamicSGNS, Posterior, over_settings, plotting, regress
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.cells import bounded
 from skbayesembed.posterior.over_settings import OverSettings
 from skbayesembed.posterior.results import About, Result
-from tests.plotting.conftest import WORDS, plt
+from tests.plotting.conftest import WORDS, plt, quietly
 
 
 def drawn(display):
@@ -563,3 +563,39 @@ def test_a_figure_is_drawn_again_on_the_same_axes():
         axes.set_xticks([0.1, 0.4])
     assert len(axes.lines) == 2
     plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def without_text(texts):
+    """A fit by units whose first period has no text."""
+    years = 1900 + 10 * (np.arange(len(texts)) % 2)
+    options = {"min_count": 1, "random_state": 0, "n_jobs": 1, "bins": [1885, 1895, 1905, 1915]}
+    return quietly(DynamicSGNS(2, solver="map", **options).fit, texts, times=years)
+
+
+def test_words_of_a_period_without_text_are_no_point_estimate(without_text):
+    """The table keeps what intervals rest on, and the figure says why it is empty."""
+    period = without_text.periods_.labels[0]
+    why = f"8 words have fewer than 10 uses or too few units in {period} and are not ranked"
+    others = why.replace("8", "7", 1), why.replace("8", "5", 1)
+    tables = (
+        without_text.most_similar("ant", 3, period=period),
+        without_text.analogy("ant", "bee", "fox", 3, period=period),
+    )
+    for table, why in zip(tables, others, strict=True):
+        assert table.source == "units" and table.n_units.shape == (0,) and table.n_draws > 1
+        assert "point estimate" not in repr(table) and f"({why})" in repr(table)
+        assert table.to_frame().empty and table.sentence is None
+        display = plotting.ForestDisplay.from_result(table)
+        check_inside(display)
+        assert display.ax_.get_xlabel() == "cosine\n90 % interval (sampling of documents)"
+        assert noted(display) == display.note_ == why
+        assert not display.ax_.texts and not len(display.ax_.get_xticks())
+        assert display.ax_.get_window_extent().height > 10
+
+
+def test_a_map_of_a_word_says_why_it_has_no_neighbors(without_text, by_units):
+    period = without_text.periods_.labels[0]
+    with pytest.raises(ValueError, match=f"got 'ant' with 0: 7 words have .* in {period}"):
+        plotting.WordMapDisplay.from_estimator(without_text, "ant", period=period)
+    assert len(plotting.WordMapDisplay.from_estimator(by_units, "ant", 2).texts_) == 3
