@@ -12,11 +12,22 @@ from ..corpus.design import INTERCEPT
 from ..posterior.cells import p_values
 from ..posterior.sources import interval_label
 from .canvas import WIDTH, Display, names_for, numbers_of
-from .labels import on_rough, topic_labels
-from .marks import LINE, beside, forest, forest_height, keep_ticks_apart, reference, row_places
+from .labels import on_rough, topic_labels, wrapped
+from .marks import (
+    LINE,
+    beside,
+    forest,
+    forest_height,
+    keep_ticks_apart,
+    lift_titles,
+    reference,
+    row_places,
+)
 
 # Panels side by side in the width of a column, and the width of each beyond, in inches.
 _SIDE_BY_SIDE, _PANEL = 2, 1.6
+# Letters of a line of a title.
+_LETTERS = 15
 # Tables that another display draws.
 _OTHERS = {"MeaningEffects": "effects on a word", "Regression": "slopes of regress"}
 
@@ -175,26 +186,30 @@ class EffectsDisplay(Display):
             withheld.any(),
             on_rough(found.rough, chosen, found.names if self.names is None else self.names),
         )
-        height = forest_height(labels) + LINE * below.count("\n")
+        titles = _titles([str(found.terms[j]) for j in rows])
+        lines = below.count("\n") + max(title.count("\n") for title in titles)
+        height = forest_height(labels) + LINE * lines
         width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
         panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)
-        self.points_, self.intervals_ = [], []
-        for axes, j, hollow in zip(panels, rows, withheld, strict=True):
+        self.points_, self.intervals_, heads = [], [], []
+        for axes, j, title, hollow in zip(panels, rows, titles, withheld, strict=True):
             look = {"source": found.source, "hollow": hollow, "by_lines": True}
             mean, interval = found.mean[j, chosen], found.interval[j, chosen]
             made = forest(axes, labels, mean, interval, **look)
             self.points_.append(made.points)
             self.intervals_.append(made.intervals)
             reference(axes, 0.0)
-            axes.set_title(str(found.terms[j]), loc="left")
+            axes.set_title(title, loc="left")
+            heads.append([])
             if not hollow.all():
                 p = np.where(hollow, "", p_values(found.p_value[j, chosen]))
-                beside(axes, "p", p.tolist(), places=row_places(labels))
+                heads[-1] += beside(axes, "p", p.tolist(), places=row_places(labels))[:1]
         if self._owned:
             self.figure_.supxlabel(below)
         else:
             panels[-1].set_xlabel(below)
         self._close()
+        lift_titles(panels, heads, self._owned)
         keep_ticks_apart(*panels, zero=True)
         return self
 
@@ -213,6 +228,14 @@ class EffectsDisplay(Display):
         ]
         lines += rough
         return "\n".join([*lines, "hollow: chains have not mixed"] if hollow else lines)
+
+
+def _titles(terms):
+    """What panels are called: names of terms, long ones of several panels in lines."""
+    if len(terms) == 1:
+        return terms
+    # names of columns have underscores for spaces
+    return [wrapped(term.replace("_", "_ "), _LETTERS).replace("_ ", "_") for term in terms]
 
 
 def _terms_of(effects, terms):

@@ -16,13 +16,14 @@ from .marks import (
     forest,
     forest_height,
     keep_ticks_apart,
+    lift_titles,
     reference,
     row_places,
 )
 from .rows import rows_of
 
-# Points between the axes and the first column beside them, and up to a title above their heads.
-_START, _ABOVE_HEADS = 4.0, 16.0
+# Points between the axes and the first column beside them.
+_START = 4.0
 # Letters of a line of the note below the axis of axes that are given; of one that has the width of
 # a figure, in small text; lines below the axis that forests have room for.
 _NOTE, _WIDE_NOTE, _LABEL_LINES = 34, 66, 2
@@ -164,22 +165,21 @@ class ForestDisplay(Display):
         if not self._owned and rows.labels:
             # that of the rows, in axes of another style
             size = axes.get_yticklabels()[0].get_fontsize()
-        columns = rows.beside if source != "point" and rows.labels else []
+        columns, heads = rows.beside if source != "point" and rows.labels else [], []
         for head, texts in columns:
-            beside(axes, head, texts, start, places, size)
+            heads.append(beside(axes, head, texts, start, places, size)[0])
             start += column_width(head, texts, size)
         if not rows.labels:
             axes.set_xticks([])
         axes.set_xlabel(label)
         if below:
             self.figure_.supxlabel(below, fontsize=_NOTE_SIZE, gid="small")
-        # heads of columns leave a title no room beside them
-        crowded = len(columns) > 1
         if rows.title is not None:
-            axes.set_title(rows.title, loc="left", pad=_ABOVE_HEADS if crowded else None)
+            axes.set_title(rows.title, loc="left")
         self._close()
-        if crowded:
+        if len(heads) > 1:
             keep_ticks_apart(axes)
+        lift_titles([axes], [heads], self._owned)
         return self
 
     def _notes(self, rows):

@@ -21,7 +21,7 @@ _BETWEEN = 0.5
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
 _LETTER, _GAP = 0.58, 10.0
-# Points that labels of ticks are apart.
+# Points that labels of ticks are apart, and titles of heads of columns.
 _APART = 4.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
@@ -144,6 +144,39 @@ def beside(axes, head, texts, start=4.0, places=None, size=SMALL):
         )
         for i, (y, text, va) in enumerate(rows)
     ]  # fmt: skip
+
+
+def lift_titles(panels, heads, owned):
+    """Put titles on the left above the heads of columns beside forests, where one reaches a head.
+
+    The axes must have their final sizes of text; there is a list of heads for each. A figure that
+    is ``owned`` grows by a line, so that rows keep their height; in others, whose layout may not be
+    final, titles lie above heads always.
+    """
+    if not any(heads):
+        return
+    if owned:
+        _draw(panels)
+        if not any(_reaches(axes, *of) for axes, of in zip(panels, heads, strict=True)):
+            return
+    top = max(head.get_window_extent().y1 for of in heads for head in of)
+    points = 72.0 / panels[0].figure.dpi
+    for axes in panels:
+        pad = points * (top - axes.get_window_extent().y1) + _APART
+        look = {"loc": "left", "fontsize": axes._left_title.get_fontsize()}
+        axes.set_title(axes.get_title("left"), pad=pad, **look)
+    if owned:
+        width, height = panels[0].figure.get_size_inches()
+        panels[0].figure.set_size_inches(width, height + LINE)
+
+
+def _reaches(axes, *heads):
+    """Whether the title on the left of axes reaches some texts on their right."""
+    if not (heads and axes.get_title("left")):
+        return False
+    gap = _APART * axes.figure.dpi / 72.0
+    start = min(head.get_window_extent().x0 for head in heads)
+    return axes._left_title.get_window_extent().x1 + gap > start
 
 
 def column_width(head, texts, size=SMALL):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -154,3 +155,21 @@ def test_topics_without_a_name_are_called_by_their_first_words(topics, effects):
     )
     labels = [text.get_text().replace("\n", " ") for text in of_year.ax_.get_yticklabels()]
     assert labels[1] == "trade" and labels[0] == first[0]
+
+
+def test_titles_keep_apart(effects):
+    """Long names of terms are wrapped, and lie above the heads beside them."""
+    long = ["(intercept)", "years_in_the_office", "president_of_party", "www_mmm_www_mm"]
+    found = replace(effects, terms=np.array(long))
+    for display in (EffectsDisplay.from_result(found, terms=t) for t in (None, long[1:3])):
+        display.figure_.draw_without_rendering()
+        titles = [axes._left_title for axes in display.axes_]
+        assert [t.get_text().replace("\n", "") for t in titles] == long[1 : 1 + len(titles)]
+        boxes = [text.get_window_extent() for axes in display.axes_ for text in axes.texts[:1]]
+        boxes += [title.get_window_extent() for title in titles]
+        assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+        inside = display.figure_.bbox
+        assert all(box.x1 <= inside.x1 and box.y1 <= inside.y1 for box in boxes)
+    # of one panel it has all the room
+    (axes,) = EffectsDisplay.from_result(found, terms=long[1:2]).axes_
+    assert axes.get_title("left") == long[1]

@@ -599,3 +599,29 @@ def test_a_map_of_a_word_says_why_it_has_no_neighbors(without_text, by_units):
     with pytest.raises(ValueError, match=f"got 'ant' with 0: 7 words have .* in {period}"):
         plotting.WordMapDisplay.from_estimator(without_text, "ant", period=period)
     assert len(plotting.WordMapDisplay.from_estimator(by_units, "ant", 2).texts_) == 3
+
+
+def check_apart(axes):
+    """A title overlaps no head of a column."""
+    axes.figure.draw_without_rendering()
+    title = axes._left_title.get_window_extent()
+    assert not any(title.overlaps(text.get_window_extent()) for text in axes.texts)
+
+
+def test_a_title_keeps_apart_from_the_head_of_one_column(by_units):
+    """It is lifted where it reaches the head, in axes that are given too, and else is not."""
+    long = replace(by_units.nearer("ant", ["elk", "fox"]), word="w" * 24)
+    short = replace(long, word="ant")
+    heights = []
+    for table in (long, short):
+        display = plotting.NearerDisplay.from_result(table)
+        check_apart(display.ax_)
+        check_inside(display)
+        heights.append(display.figure_.get_size_inches()[1])
+        _, axes = plt.subplots(figsize=(3.4, 2.0), layout="constrained")
+        size = axes.title.get_fontsize()
+        plotting.NearerDisplay.from_result(table, ax=axes)
+        check_apart(axes)
+        assert axes._left_title.get_fontsize() == size
+    assert heights[0] > heights[1]
+    check_apart(plotting.ForestDisplay.from_result(by_units.analogy("ant", "bee", "fox", 3)).ax_)
