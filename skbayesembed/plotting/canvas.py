@@ -236,17 +236,17 @@ def of_all(answers: Mapping[str, Any]) -> tuple[float, str | None]:
 def label_of_all(answers: Mapping[str, Any], what: str = "interval") -> str:
     """How a figure calls the intervals of several answers; each kind of them, where there are more.
 
-    As `interval_label`. Points beside intervals have none.
+    As `interval_label`. Point estimates beside intervals, which have none, are told at the end.
     """
-    prob, source = of_all(answers)
-    kinds = [
-        interval_label(prob, answer.source, what, answer)
-        for answer in answers.values()
-        if answer.source != "point"
-    ]
-    if len(set(kinds)) > 1:
-        return "; ".join(dict.fromkeys(kinds))
-    return interval_label(prob, source, what, next(iter(answers.values())))
+    prob, _ = of_all(answers)
+    kinds = dict.fromkeys(
+        interval_label(prob, answer.source, what, answer) for answer in answers.values()
+    )
+    point = interval_label(prob, "point", what)
+    if len(kinds) > 1 and point in kinds:
+        del kinds[point]
+        kinds["without: point estimate"] = None
+    return "; ".join(kinds)
 
 
 def legend_above(axes, title=None, made=(), n_columns=None):

@@ -16,8 +16,8 @@ from .marks import band, reference
 
 # Inches, without and for each line of the legend.
 _HEIGHT, _LINE = 2.1, 0.1
-# Letters of a line of the legend.
-_LETTERS = 40
+# Letters of a line of the legend, and of its title.
+_LETTERS, _TITLE = 40, 46
 
 
 class DriftDisplay(Display):
@@ -230,9 +230,9 @@ class DriftDisplay(Display):
         'cosine'
         """
         differences = self._are_differences()
-        band_label = label_of_all(self.answers, "band")
+        band_label = wrapped(label_of_all(self.answers, "band"), _TITLE)
         labels = [wrapped(str(label), _LETTERS) for label in self.answers]
-        lines = sum(1 + label.count("\n") for label in labels)
+        lines = sum(1 + label.count("\n") for label in labels) + band_label.count("\n")
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
         shown = zip(labels, self.answers.values(), curves(), strict=False)

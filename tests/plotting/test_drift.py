@@ -10,6 +10,7 @@ import pytest
 
 from skbayesembed import DynamicSGNS
 from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
+from skbayesembed.posterior.results import Result
 
 
 def band_at(filled, x):
@@ -112,6 +113,18 @@ def test_a_contrast_over_the_periods(dynamic):
         DriftDisplay.from_answers({"a": found, "b": first})
     with pytest.raises(ValueError, match="must be a single"):
         SimilarityDisplay.from_answers({"a": found})
+
+
+def test_points_beside_bands_are_told(dynamic):
+    """What bands rest on is told as it is without points beside them."""
+    answer = dynamic.similarity("ant", "bee")
+    point = Result(dict(answer), replace(answer._about, source="point"))
+    display = DriftDisplay.from_answers({"point": point, "bands": answer})
+    title = display.ax_.get_legend().get_title()
+    told = "90 % band (sampling of documents); without: point estimate"
+    assert title.get_text().replace("\n", " ") == told
+    display.figure_.draw_without_rendering()
+    assert title.get_window_extent().x1 < display.figure_.bbox.width
 
 
 def test_periods_in_any_order_are_drawn_in_that_of_time():

@@ -139,13 +139,14 @@ def test_bad_arguments_are_refused(by_units, dynamic):
 
 
 def test_one_label_tells_of_all_intervals(by_units, point):
-    """Of another probability they are not drawn together; of other sources none is named."""
+    """Of another probability they are not drawn together; a point beside them is named."""
     first, other = by_units.similarity(*PAIRS[0]), by_units.similarity(*PAIRS[1], prob=0.5)
     with pytest.raises(ValueError, match="one prob, got 0.9 of 'a' and 0.5 of 'b': ask with the"):
         SimilarityDisplay.from_answers({"a": first, "b": other})
     answers = {"a": point.similarity(*PAIRS[0]), "b": first}
     display = SimilarityDisplay.from_answers(answers, kind="interval")
-    assert display.ax_.get_xlabel() == "cosine\n90 % interval"
+    kinds = "90 % interval (sampling of documents); without: point estimate"
+    assert " ".join(display.ax_.get_xlabel().split()) == f"cosine {kinds}"
     drawn = [s for s in display.intervals_.get_segments() if np.isfinite(s).all() and len(s)]
     assert len(drawn) == 1 and np.allclose(drawn[0][:, 0], first.interval)
 
