@@ -69,6 +69,25 @@ def can(estimator, method, display):
         )
 
 
+def check_table(result, kind, what, drawn_by=None):
+    """Check that a result is the table, of the class called ``kind``, that a display shows.
+
+    ``what`` are its rows, and how it is made; ``drawn_by`` what draws some other tables, by class.
+
+    Raises
+    ------
+    TypeError
+        If it is not.
+    """
+    # by the name of the class, so that no model needs to be imported for its figure
+    got = type(result).__name__
+    if got != kind:
+        other = (drawn_by or {}).get(got, "")
+        raise TypeError(
+            f"result must be a table of {what} returns it, got {got}{other and f': {other}'}."
+        )
+
+
 class Display:
     """Base of all displays.
 

@@ -85,7 +85,8 @@ class ChainsDisplay(Display):
         Raises
         ------
         ValueError
-            For another solver, or if both ``names`` and ``pairs`` are given.
+            For another solver, if both ``names`` and ``pairs`` are given, or if a pair is there
+            twice.
         KeyError
             For an unknown name.
 

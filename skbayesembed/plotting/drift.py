@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..posterior.sentences import together
 from ..posterior.sources import where_few
+from ..sgns.comparisons import check_different
+from ..sgns.questions.phrases import phrase_of
 from ..sgns.questions.verdicts import few_pairs
 from .canvas import Display, can, curves, label_of_all, labelled, legend_above
 from .labels import called, called_each, label_times, wrapped
@@ -109,6 +112,8 @@ class DriftDisplay(Display):
         ------
         KeyError
             For an unknown word.
+        ValueError
+            If two of the words or lists of words are the same.
         TypeError
             For an estimator without periods.
 
@@ -131,6 +136,9 @@ class DriftDisplay(Display):
         if not others:
             found = estimator.self_similarity(word, reference, **options)
             return cls({f"{called(word)}, itself in {found.reference}": found}).plot(ax)
+        check_is_fitted(estimator, "posterior_")
+        phrases = [phrase_of(estimator, other, "others") for other in others]
+        check_different(phrase_of(estimator, word, "word"), phrases)
         pairs = [(word, other) for other in others]
         answers = {
             label: estimator.similarity(*pair, **options)

@@ -11,7 +11,7 @@ from ..common.checks import check_list
 from ..corpus.design import INTERCEPT
 from ..posterior.cells import p_values
 from ..posterior.sources import interval_label
-from .canvas import WIDTH, Display, names_for, numbers_of
+from .canvas import WIDTH, Display, check_table, names_for, numbers_of
 from .labels import on_rough, topic_labels, wrapped
 from .marks import (
     LINE,
@@ -29,7 +29,10 @@ _SIDE_BY_SIDE, _PANEL = 2, 1.6
 # Letters of a line of a title.
 _LETTERS = 15
 # Tables that another display draws.
-_OTHERS = {"MeaningEffects": "effects on a word", "Regression": "slopes of regress"}
+_OTHERS = {
+    kind: f"{what} are drawn by ForestDisplay.from_result(result)"
+    for kind, what in (("MeaningEffects", "effects on a word"), ("Regression", "slopes of regress"))
+}
 
 
 class EffectsDisplay(Display):
@@ -130,14 +133,7 @@ class EffectsDisplay(Display):
         >>> [label.get_text() for label in display.ax_.get_yticklabels()]
         ['trade', 'war']
         """
-        if type(result).__name__ != "TopicEffects":
-            other = _OTHERS.get(type(result).__name__, "")
-            if other:
-                other = f": {other} are drawn by ForestDisplay.from_result(result)"
-            raise TypeError(
-                "result must be a table of effects on topics, as GaussianLDA.effects returns it, "
-                f"got {type(result).__name__}{other}."
-            )
+        check_table(result, "TopicEffects", "effects on topics, as GaussianLDA.effects", _OTHERS)
         return cls(result, names=names).plot(ax, terms=terms, topics=topics)
 
     def plot(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ..posterior.sources import TOO_LITTLE, interval_label
-from .canvas import SMALL, Display, can
+from .canvas import SMALL, Display, can, check_table
 from .marks import (
     LINE,
     beside,
@@ -20,7 +20,7 @@ from .marks import (
     reference,
     row_places,
 )
-from .rows import rows_of
+from .rows import KINDS, rows_of
 
 # Points between the axes and the first column beside them.
 _START = 4.0
@@ -28,6 +28,8 @@ _START = 4.0
 # a figure, in small text; lines below the axis that forests have room for.
 _NOTE, _WIDE_NOTE, _LABEL_LINES = 34, 66, 2
 _NOTE_SIZE = 6.5
+# What draws tables that a display of one kind of table does not take.
+_DRAWN_BY = dict.fromkeys(KINDS, "ForestDisplay.from_result(result) draws it")
 
 
 class ForestDisplay(Display):
@@ -67,6 +69,9 @@ class ForestDisplay(Display):
     ['cat, mat']
     """
 
+    # of a display of one kind of table: its class, what it has in its rows, and how it is made
+    _table: tuple[str, str] | None = None
+
     def __init__(self, result: Any) -> None:
         self.result = result
 
@@ -89,7 +94,8 @@ class ForestDisplay(Display):
         Raises
         ------
         TypeError
-            If the result cannot be shown in rows.
+            If the result cannot be shown in rows, or is not of the kind that a display of one kind
+            of table takes.
 
         Examples
         --------
@@ -110,6 +116,8 @@ class ForestDisplay(Display):
         >>> len(display.ax_.get_yticklabels())
         3
         """
+        if cls._table is not None:
+            check_table(result, *cls._table, _DRAWN_BY)
         return cls(result).plot(ax, note=note)
 
     def plot(self, ax: Any = None, *, note: bool = True) -> Self:
@@ -245,6 +253,8 @@ class NeighborsDisplay(ForestDisplay):
     (3, "nearest to 'cat'")
     """
 
+    _table = "Neighbours", "neighbors, as most_similar"
+
     @classmethod
     def from_estimator(
         cls,
@@ -324,6 +334,8 @@ class NearerDisplay(ForestDisplay):
     ['dog, bone', 'mat']
     """
 
+    _table = "Nearer", "similarities, as nearer"
+
     @classmethod
     def from_estimator(
         cls,
@@ -402,6 +414,8 @@ class ProjectionsDisplay(ForestDisplay):
     >>> ProjectionsDisplay.from_estimator(model, ["mat", "bone"], axis).ax_.get_xlabel()
     'projection on dog → cat\n90 % interval (sampling of documents)'
     """
+
+    _table = "Projections", "projections, as project"
 
     @classmethod
     def from_estimator(
@@ -485,6 +499,8 @@ class ChangesDisplay(ForestDisplay):
     >>> ChangesDisplay.from_estimator(model, n=2, min_pairs=1).ax_.get_title("left")
     'most changed, 1980 to 1981'
     """
+
+    _table = "Changes", "changes, as most_changed"
 
     @property
     def sentence(self) -> str:

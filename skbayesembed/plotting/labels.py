@@ -92,12 +92,19 @@ def on_rough(rough, chosen, names):
 
 
 def called_each(asked):
-    """What tuples of words, lists of words or axes are called, a list; those cut alike in full."""
+    """What pairs of words, lists of words or axes are called, a list; those cut alike in full.
+
+    A ValueError where one is there twice.
+    """
     short = [", ".join(map(called, one)) for one in asked]
-    return [
+    labels = [
         label if short.count(label) == 1 else ", ".join(called(x, whole=True) for x in one)
         for label, one in zip(short, asked, strict=True)
     ]
+    again = next((label for label in labels if labels.count(label) > 1), None)
+    if again is not None:
+        raise ValueError(f"pairs must be different, got {again!r} twice.")
+    return labels
 
 
 def called(what, whole=False):

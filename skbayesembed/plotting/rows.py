@@ -299,7 +299,7 @@ def _is_of_slopes(table):
 
 
 # By the name of the class, so that no model needs to be imported for its figure.
-_KINDS = {
+_OF_WORDS = {
     "Neighbours": _neighbours,
     "Nearer": _nearer,
     "Analogies": _analogies,
@@ -315,6 +315,8 @@ _OTHERS = {
     "OverSettings": _over_settings,
     "AssociationTests": _association_tests,
 }
+# All tables that have a forest.
+KINDS = (*_OF_WORDS, *_OTHERS)
 
 
 def rows_of(result: Any) -> Rows:
@@ -325,7 +327,7 @@ def rows_of(result: Any) -> Rows:
     TypeError
         For anything else.
     """
-    kind = _KINDS.get(type(result).__name__)
+    kind = _OF_WORDS.get(type(result).__name__)
     if kind is not None:
         quantity, title, more, zero = kind(result)
         words = cut_lists(result.words)

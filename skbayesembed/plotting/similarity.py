@@ -102,7 +102,7 @@ class SimilarityDisplay(Display):
         Raises
         ------
         ValueError
-            If ``pairs`` is not a list of pairs.
+            If ``pairs`` is not a list of pairs, or has one twice.
         KeyError
             For an unknown word.
 

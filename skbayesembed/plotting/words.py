@@ -10,7 +10,7 @@ import numpy as np
 from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
 from ..senses.verdicts import FEWEST_SNIPPETS
-from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
+from .canvas import SMALL, WIDTH, Display, can, check_table, names_for, numbers_of
 from .labels import on_rough, wrapped
 from .marks import ROW, forest, keep_ticks_apart
 
@@ -27,6 +27,11 @@ _STEPS = (1, 2, 5, 10)
 _LETTERS, _LINE = 19, 0.13
 # Below words of a period with next to no snippets.
 _FEW = f"hollow: few data (fewer than {FEWEST_SNIPPETS} snippets)"
+# What draws words of the other kind.
+_DRAWN_BY = {
+    f"{kind}Words": f"that is drawn by {kind}WordsDisplay.from_result(result)"
+    for kind in ("Sense", "Topic")
+}
 # Panels side by side, where there are few and where there are many.
 _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
@@ -48,6 +53,7 @@ class WordsDisplay(Display):
 
     _what: str
     _method: str
+    _table: str
 
     def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
         self.result, self.names = result, names
@@ -74,7 +80,7 @@ class WordsDisplay(Display):
         Raises
         ------
         TypeError
-            If the result has no words with probabilities.
+            If the result is another table, or none.
 
         Examples
         --------
@@ -89,13 +95,8 @@ class WordsDisplay(Display):
         >>> [axes.get_title("left") for axes in display.axes_]
         ['sense 0', 'sense 1']
         """
-        # a list of neighbours has these too, but one row of words and not one a panel
-        names_of_table = ("words", "mean", "interval", "source")
-        if not (all(hasattr(result, n) for n in names_of_table) and np.ndim(result.words) == 2):
-            raise TypeError(
-                f"result must be a table of words of {cls._what}s, as {cls._method} returns it, "
-                f"got {type(result).__name__}."
-            )
+        said = f"words of {cls._what}s, as {cls._method}"
+        check_table(result, cls._table, said, _DRAWN_BY)
         return cls(result, names=names).plot(ax)
 
     def _draw(self, ax, chosen):
@@ -220,7 +221,7 @@ class SenseWordsDisplay(WordsDisplay):
     ['bank', 'shore']
     """
 
-    _what, _method = "sense", "sense_words"
+    _what, _method, _table = "sense", "sense_words", "SenseWords"
 
     @classmethod
     def from_estimator(
@@ -341,7 +342,7 @@ class TopicWordsDisplay(WordsDisplay):
     '90 % interval (VI, may be too narrow)'
     """
 
-    _what, _method = "topic", "top_words"
+    _what, _method, _table = "topic", "top_words", "TopicWords"
 
     @classmethod
     def from_estimator(

@@ -327,7 +327,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None, period=None):
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
-    _check_different(phrase, others)
+    check_different(phrase, others)
     order, labels, found, question = _cosines_with(
         estimator, phrase, others, prob, shift, "cosine with", period
     )
@@ -353,7 +353,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None, period=None):
     )._resting_on(found.source)  # fmt: skip
 
 
-def _check_different(word, others):
+def check_different(word, others):
     """Raise a ValueError where one of several words, or lists of them, is there twice.
 
     Or is the word that they are held against.

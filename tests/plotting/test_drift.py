@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from skbayesembed import DynamicSGNS
 from skbayesembed.plotting import DriftDisplay, SimilarityDisplay
@@ -97,6 +98,19 @@ def test_answers_about_no_periods_are_refused(by_units):
         DriftDisplay.from_answers({"x": by_units.similarity("ant", "bee")})
     with pytest.raises(TypeError, match="got BayesianSGNS"):
         DriftDisplay.from_estimator(by_units, "ant", "bee")
+
+
+def test_lines_that_are_alike_are_refused(dynamic):
+    """They would lie on each other, or at one."""
+    for words in ("bee", ["bee", "cat"]):
+        with pytest.raises(ValueError, match="others must be different words, .* twice"):
+            DriftDisplay.from_estimator(dynamic, "ant", words, words)
+        with pytest.raises(ValueError, match="others must not have the word itself"):
+            DriftDisplay.from_estimator(dynamic, words, words)
+    with pytest.raises(NotFittedError):
+        DriftDisplay.from_estimator(DynamicSGNS(2), "ant", "bee")
+    with pytest.raises(KeyError, match="ante"):
+        DriftDisplay.from_estimator(dynamic, "ant", "ante")
 
 
 def test_a_contrast_over_the_periods(dynamic):

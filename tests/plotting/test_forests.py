@@ -625,3 +625,22 @@ def test_a_title_keeps_apart_from_the_head_of_one_column(by_units):
         assert axes._left_title.get_fontsize() == size
     assert heights[0] > heights[1]
     check_apart(plotting.ForestDisplay.from_result(by_units.analogy("ant", "bee", "fox", 3)).ax_)
+
+
+def test_displays_of_one_kind_of_table_take_that_kind(by_units, dynamic):
+    tables = {
+        "Neighbors": by_units.most_similar("ant", 3),
+        "Nearer": by_units.nearer("ant", ["bee", "fox"]),
+        "Projections": by_units.project(["bee"], by_units.axis("ant", "fox")),
+        "Changes": dynamic.most_changed(2, min_pairs=0),
+    }
+    for kind in tables:
+        display = getattr(plotting, f"{kind}Display")
+        for other, table in tables.items():
+            if other != kind:
+                got = f"got {type(table).__name__}: ForestDisplay.from_result"
+                with pytest.raises(TypeError, match=f"result must be a table of .*{got}"):
+                    display.from_result(table)
+    with pytest.raises(TypeError, match=r"neighbors, as most_similar returns it, got str\."):
+        plotting.NeighborsDisplay.from_result("ant")
+    assert plotting.NeighborsDisplay.from_result(tables["Neighbors"]).ax_.get_yticklabels()

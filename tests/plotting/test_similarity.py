@@ -151,6 +151,12 @@ def test_one_label_tells_of_all_intervals(by_units, point):
     assert len(drawn) == 1 and np.allclose(drawn[0][:, 0], first.interval)
 
 
+def test_a_pair_that_is_there_twice_is_refused(by_units):
+    """It would have one row."""
+    with pytest.raises(ValueError, match="pairs must be different, got 'ant, bee' twice"):
+        SimilarityDisplay.from_estimator(by_units, [*PAIRS, PAIRS[0]])
+
+
 def test_axes_that_are_cut_alike_have_a_row_each():
     """Their labels are cut, and the answers are two."""
     texts = ["the cat sat on the mat", "a dog and an elk ate", "an owl sat on the rug"] * 10

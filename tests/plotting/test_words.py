@@ -170,3 +170,16 @@ def test_axes_in_a_part_of_a_figure(topics):
     axes = part.subplots(1, 3)
     display = TopicWordsDisplay.from_estimator(topics, 4, ax=axes)
     assert display.axes_.tolist() == axes.tolist()
+
+
+def test_tables_of_another_kind_are_refused(senses, topics):
+    """Words of topics are no words of senses, which a figure would call them."""
+    of_senses, of_topics = senses.sense_words(3), topics.top_words(3)
+    told = r"words of senses, as sense_words returns it, got TopicWords: .*TopicWordsDisplay"
+    with pytest.raises(TypeError, match=told):
+        SenseWordsDisplay.from_result(of_topics)
+    told = r"words of topics, as top_words returns it, got SenseWords: .*SenseWordsDisplay"
+    with pytest.raises(TypeError, match=told):
+        TopicWordsDisplay.from_result(of_senses)
+    with pytest.raises(TypeError, match=r"got str\."):
+        TopicWordsDisplay.from_result("words")
