@@ -187,7 +187,8 @@ class EffectsDisplay(Display):
         height = forest_height(labels) + LINE * lines
         width = WIDTH + _PANEL * max(0, len(rows) - _SIDE_BY_SIDE)
         panels = self._open(ax, height, 1, len(rows), width=width, sharey=True)
-        self.points_, self.intervals_, heads = [], [], []
+        self.points_, self.intervals_ = [], []
+        heads: list[list[Any]] = []
         for axes, j, title, hollow in zip(panels, rows, titles, withheld, strict=True):
             look = {"source": found.source, "hollow": hollow, "by_lines": True}
             mean, interval = found.mean[j, chosen], found.interval[j, chosen]
