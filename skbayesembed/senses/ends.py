@@ -73,6 +73,12 @@ class Ends(NamedTuple):
         return f" The first words of {name} differ, {told}: it may be another by then."
 
 
+def first_and_last(estimator: Any) -> tuple[int, int]:
+    """Places of the first and the last period with snippets that tell; of all where none do."""
+    told = np.flatnonzero(cells_told(estimator).sum(axis=0) > 0)
+    return (int(told[0]), int(told[-1])) if told.size else (0, -1)
+
+
 def ends(estimator: Any, at: Any = None) -> Ends:
     """Words of the senses of a fitted `DiSCSenseModel` in two periods.
 
@@ -87,8 +93,7 @@ def ends(estimator: Any, at: Any = None) -> Ends:
     Ends
     """
     if at is None:
-        told = np.flatnonzero(cells_told(estimator).sum(axis=0) > 0)
-        at = (told[0], told[-1]) if told.size else (0, -1)
+        at = first_and_last(estimator)
     mean, shares = word_draws(estimator).mean(), sense_shares(estimator)
     places = np.stack([first_words(mean[:, t], shares, _COMPARED, "relevant") for t in at])
     changed = [

@@ -14,7 +14,7 @@ from ..posterior.sources import name_of_units, note_on_means, source_of, units_c
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
-from .ends import ends
+from .ends import ends, first_and_last
 from .predict import word_draws
 from .prevalences import draws_of
 from .verdicts import cells_told
@@ -64,8 +64,8 @@ class SenseTable(Table):
     names : ndarray of str of shape (n_senses,) or None
         Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
     of_snippets : ndarray of shape (n_senses,) or None
-        If ``fit`` was given units: posterior mean of the sense's share of the training snippets,
-        in the units seen.
+        If ``fit`` was given units: posterior mean of the sense's share of the training snippets
+        with known words or a label, in the units seen.
     units_name : str or None
         Name of the column of units, if it has one.
 
@@ -136,16 +136,18 @@ def overlaps_of(mean):
     return np.array([[np.minimum(a, b).sum(axis=-1).mean() for b in mean] for a in mean])
 
 
-def lasting_of(mean, seen):
-    """Overlaps (K,) of probabilities of words (K, T, V) in the first and last period ``seen``."""
-    first, last = np.flatnonzero(seen)[[0, -1]]
+def lasting_of(mean, first, last):
+    """Overlaps (K,) of probabilities of words (K, T, V) in two periods."""
     return np.minimum(mean[:, first], mean[:, last]).sum(axis=-1)
 
 
-def _shares_of_snippets(estimator, cells):
-    """Shares (K,) of the training snippets in the units seen; None where none are known."""
+def _shares_of_snippets(estimator):
+    """Shares (K,) of the snippets that tell, in the units seen; None where no units are known."""
     if estimator.units_ is None:
         return None
+    cells = cells_told(estimator)
+    cells = (cells if cells.any() else estimator._cells).astype(float)
+    cells /= cells.sum()
     return np.einsum("gt,gtk->k", cells, draws_of(estimator, "seen").mean(axis=0))
 
 
@@ -169,12 +171,12 @@ def sense_info(estimator, n, prob):
         nearest,
         overlap,
         overlaps,
-        lasting_of(mean, cells_told(estimator).sum(axis=0) > 0),
+        lasting_of(mean, *first_and_last(estimator)),
         estimator.words_[words],
         prob,
         len(shares),
         given_names(estimator.posterior_, "sense"),
-        _shares_of_snippets(estimator, cells),
+        _shares_of_snippets(estimator),
         name_of_units(estimator),
     )
     return table._resting_on(

@@ -42,6 +42,13 @@ def test_words_at_both_ends(model):
     assert ends(model, (1, 1)).changed == []
 
 
+def test_senses_of_snippets_that_tell_nothing_have_a_table():
+    """None has a word or a label: the ends are those of all periods."""
+    model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    model.fit(np.zeros((12, 3)))
+    np.testing.assert_allclose(model.sense_info().lasting, 1.0)
+
+
 def test_tables_and_sentences_say_so(model):
     (money,) = ends(model).changed
     told = ends(model).told(money)

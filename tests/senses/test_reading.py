@@ -549,8 +549,8 @@ def test_sense_info(fitted):
     mean = np.eye(2)[:, None]
     np.testing.assert_array_equal(overlaps_of(mean), np.eye(2))
     paths = np.array([[[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [0.2, 0.5, 0.3]]])
-    assert lasting_of(paths, np.array([True, False, True])).tolist() == [0.7]
-    assert lasting_of(paths, np.array([True, False, False])).tolist() == [1.0]
+    assert lasting_of(paths, 0, 2).tolist() == [0.7]
+    assert lasting_of(paths, 0, 0).tolist() == [1.0]
     table = replace(fitted.sense_info(3), lasting=np.array([0.0, 1.0]))
     assert "(sense 0: lasting is below overlap, so its words" in repr(table)
     np.testing.assert_array_equal(overlaps_of(mean[[0, 0]]), np.ones((2, 2)))

@@ -201,6 +201,19 @@ def test_shares_of_snippets_beside_the_mean_over_units(fitted):
     assert "of snippets" in repr(table) and "share: mean over all units" in repr(table)
 
 
+def test_shares_of_snippets_leave_out_those_that_tell_nothing(fitted, monkeypatch):
+    cells, works = np.array([[30, 0], [0, 10]]), np.array([[0, 0, 0, 30], [1, 1, 2, 10]])
+    monkeypatch.setattr(fitted, "_told_cells", cells)
+    monkeypatch.setattr(fitted, "_told_works", works)
+    seen = fitted.prevalence_info(units="seen").mean
+    expected = 0.75 * seen[:, 0, 0] + 0.25 * seen[:, 1, 1]
+    np.testing.assert_allclose(fitted.sense_info(2).of_snippets, expected)
+    # where none tells anything all count
+    monkeypatch.setattr(fitted, "_told_cells", 0 * cells)
+    monkeypatch.setattr(fitted, "_told_works", works[:0])
+    np.testing.assert_allclose(fitted.sense_info(2).of_snippets.sum(), 1.0)
+
+
 def test_a_file_with_some_draws_says_so(fitted, tmp_path):
     fitted.save(tmp_path / "few.npz", draws=100)
     few = load(tmp_path / "few.npz")
