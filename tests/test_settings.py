@@ -200,10 +200,13 @@ def test_verdicts_that_are_only_probable_say_so():
     table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=proba)
     first, second = repr(table).splitlines()[1:3]
     assert first.endswith("probably closer") and second.endswith(" 0.99  closer")
+    counted = ", 'closer' counted as the same"
+    assert f"(the verdict 'probably closer' is the same in both settings{counted})" in repr(table)
+    assert table.sentence.endswith(f"'probably closer' is the same in both settings{counted}.")
+    # where the own setting is surer than another, and of three, one is another
     counted = ", 'probably closer' counted as the same"
+    table = rows_with([0.2, 0.1], ends[::-1], verdicts=["closer"] * 2, proba=proba[::-1])
     assert f"(the verdict 'closer' is the same in both settings{counted})" in repr(table)
-    assert table.sentence.endswith(f"'closer' is the same in both settings{counted}.")
-    # of three, one is another
     three = {"verdicts": ["closer", "closer", "not decided"], "proba": np.array([0.99, 0.96, 0.9])}
     table = rows_with([0.2, 0.1, 0.1], [ends[1], ends[0], [-0.1, 0.3]], **three)
     assert (

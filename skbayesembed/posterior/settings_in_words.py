@@ -289,21 +289,24 @@ class SettingsInWords:
         """In how many of some rows a value is another than with the estimator's own setting.
 
         Or than it is most often, where the own setting has no answer. Verdicts that are only
-        ``probable`` are those that are not: the line says so where it counts some of both.
+        ``probable`` are those that are not, and called as that of the own setting is: the line
+        says so where it counts some of both.
         """
-        own = values[self.own[rows]]
+        own = self.own[rows]
         found, counts = np.unique(values, return_counts=True)
-        held = own[0] if own.size else found[np.argmax(counts)]
+        held = values[own][0] if own.any() else found[np.argmax(counts)]
         alike = values == held
-        only = np.zeros(1, bool) if probable is None else probable[alike]
-        called = called.format(f"{'probably ' * bool(only.all())}{held}")
-        counted = f", 'probably {held}' counted as the same" * bool(only.any() and not only.all())
+        only = np.zeros(rows.size, bool) if probable is None else probable
+        probably = bool(only[own][0] if own.any() else only[alike].all())
+        called = called.format(f"{'probably ' * probably}{held}")
+        other = f"{'probably ' * (not probably)}{held}"
+        counted = f", {other!r} counted as the same" * bool(np.unique(only[alike]).size > 1)
         if found.size == 1:
             return f"{called} is the same in {_all(rows.size, 'setting')}{counted}"
         becomes = _becomes(values, ~alike, probable)
-        if own.size and rows.size == 2:
+        if own.any() and rows.size == 2:
             return f"{called} {becomes} in the other setting"
-        of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
+        of = f"the {rows.size - np.count_nonzero(own)} other" if own.any() else f"{rows.size}"
         return f"{called} {becomes} in {np.count_nonzero(~alike)} of {of} settings{counted}"
 
 
