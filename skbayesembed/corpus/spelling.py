@@ -8,6 +8,8 @@ from typing import Any
 
 # Words that are offered instead of an unknown one.
 _OFFERED = 3
+# Letters of one that are shown.
+_LETTERS = 60
 # Share of letters in common, as difflib has it, of a word that may have been meant.
 _NEAR = 0.8
 
@@ -29,6 +31,8 @@ def offer(words: Iterable[str], word: Any) -> str:
     (" Did you mean 'duty'?", " Did you mean 'river'? Words are case-sensitive.")
     >>> offer(["river", "duty"], "elephant")
     ''
+    >>> offer(["Star Wars: Episode IV", "Star Trek", "Starship"], "Star Wars")
+    " Did you mean 'Star Wars: Episode IV'?"
     """
     if not isinstance(word, str):
         return ""
@@ -37,4 +41,12 @@ def offer(words: Iterable[str], word: Any) -> str:
     if same:
         return f" Did you mean {same[0]!r}? Words are case-sensitive."
     near = difflib.get_close_matches(word.casefold(), words, _OFFERED, _NEAR)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    near = list(dict.fromkeys([*_that_begin_with(word, words), *near]))[:_OFFERED]
+    shown = (name if len(name) <= _LETTERS else f"{name[: _LETTERS - 3]}..." for name in near)
+    return f" Did you mean {' or '.join(map(repr, shown))}?" if near else ""
+
+
+def _that_begin_with(word, words):
+    """Names of several words that a text is the beginning of."""
+    begun = word.casefold().strip()
+    return [name for name in words if " " in name and begun and name.casefold().startswith(begun)]

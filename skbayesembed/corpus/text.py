@@ -232,7 +232,7 @@ def why_unknown(estimator: Any, word: Any, *, means: bool = True) -> str:
         if word in stops or (estimator.lowercase and word.lower() in stops):
             named = f" of {estimator.stop_words!r}" if isinstance(estimator.stop_words, str) else ""
             return f"it is one of the stop_words{named}, which are left out"
-        if len(parts := word.split()) > 1:
+        if len(parts := word.split()) > 1 and _is_phrase(estimator, parts):
             mean = f"pass the list {parts}, which stands for their mean, or " if means else ""
             return (
                 f"it is {len(parts)} words: {mean}join such phrases before fit, as in "
@@ -244,6 +244,12 @@ def why_unknown(estimator: Any, word: Any, *, means: bool = True) -> str:
     if not drop:
         return "it is not among the words of fit, none of which were dropped as rare"
     return f"{' and '.join(drop)} {'drop' if len(drop) > 1 else 'drops'} rare words"
+
+
+def _is_phrase(estimator, parts):
+    """Whether a text is words in a row: it may be part of a name where known ones have blanks."""
+    known = getattr(estimator, "vocabulary_", {})
+    return all(part in known for part in parts) or not any(" " in name for name in known)
 
 
 def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:

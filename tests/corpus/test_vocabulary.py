@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS, Vocabulary, build_vocabulary, count_pairs
-from skbayesembed.corpus.text import build_corpus, restrict
+from skbayesembed.corpus.spelling import offer
+from skbayesembed.corpus.text import build_corpus, restrict, why_unknown
 from skbayesembed.corpus.vocabulary import READING
 
 pd = pytest.importorskip("pandas")
@@ -184,3 +185,18 @@ def test_numbers_of_numpy_are_saved(tmp_path):
     found = build_vocabulary(TEXTS, **grid)
     found.save(tmp_path / "words.npz")
     assert Vocabulary.load(tmp_path / "words.npz").words.tolist() == found.words.tolist()
+
+
+def test_part_of_a_name_with_blanks_is_not_words_in_a_row():
+    """Lists of words are for known ones; such names are offered, shortened."""
+    names = [f"Star Wars: Episode {part} - {'A long title ' * 5}(1977)" for part in "ABCDE"]
+    model = BayesianSGNS(1, solver="map", prior_precision=1.0, min_count=1)
+    model.fit([[*names, "Clue", "Alien"]] * 3)
+    assert "2 words" not in why_unknown(model, "Star Wars")
+    assert "pass the list ['Clue', 'Alien']" in why_unknown(model, "Clue Alien")
+    with pytest.raises(KeyError) as caught:
+        model.similarity("Star Wars", "Clue")
+    offered = " or ".join(repr(f"{name[:57]}...") for name in names[:3])
+    assert f"Did you mean {offered}?" in caught.value.args[0]
+    assert offer(["Titanic (1997)", "Titanics", "Clue"], "titanic").count("'") == 4
+    assert offer(["Clue"], " ") == ""
