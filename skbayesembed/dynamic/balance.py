@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..inference.threads import OneBlasThread
+from ..posterior.sources import draws_afresh
 from ..sgns.balance import BalancedDraws, balancing
 from .model import SIDES
 
@@ -92,7 +93,7 @@ def balance_of(posterior):
     flat = [x.reshape(-1, x.shape[-1]) for x in means]
     maps = dict(zip(SIDES, balancing(flat), strict=True))
     rho, alpha = (x @ maps[name] for name, x in zip(SIDES, means, strict=True))
-    if hasattr(posterior.approximation, "draw_words"):
+    if draws_afresh(posterior):
         return rho, alpha, Balance(maps, True)
     reference = np.stack([x.reshape(-1, x.shape[-1]) for x in (rho, alpha)])
     return rho, alpha, Balance(_DrawMaps(posterior, reference), False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.random import seed_at
+from ..posterior.sources import draws_afresh
 from ..sgns.documents.answers import feature_variance as variance_by_units
 from ..sgns.predict import (
     PREDICTIVE_DRAWS,
@@ -113,7 +114,7 @@ def drawn_words(estimator, name, index, n, periods=None):
 
 def can_draw(estimator):
     """Whether there is an approximation to draw the vectors of some words from."""
-    return hasattr(estimator.posterior_.approximation, "draw_words")
+    return draws_afresh(estimator.posterior_)
 
 
 def enough_recorded(estimator, fewest):

@@ -17,6 +17,7 @@ from ..common.files import FORMATS, npz_path, stored_path
 from ..common.memory import note_size
 from ..common.warnings import note_user, warn_user
 from ..corpus.units import is_unasked, sampling_in_use
+from ..posterior.sources import draws_afresh
 from ..posterior.worst import facts_on_worst
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
@@ -67,16 +68,7 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     write_archive(file, header, dict(writer.named_arrays()), compress=True)
     advice = "fewer words or n_components make it smaller"
     if draws is None and _has_draws(estimator.posterior_):
-        few = _fewer_draws(estimator.posterior_)
-        kept = (
-            f"draws={few}) keeps some of the draws, which take most of it, and draws=0 none"
-            if few
-            else "draws=0) keeps none of the draws, which take most of it"
-        )
-        advice = (
-            f"save(path, {kept}: posterior means stay, and what needs draws is refused (intervals "
-            f"of the posterior, score{_of_new(estimator)})"
-        )
+        advice = _on_draws(estimator)
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
@@ -95,6 +87,23 @@ def _note_unasked(estimator, file):
             f"{file.name} has no intervals by units yet, and each process that loads it computes "
             "them again: ask one question, such as similarity, before save() to store them."
         )
+
+
+def _on_draws(estimator):
+    """How a file has fewer draws or none, and what a model does without."""
+    posterior = estimator.posterior_
+    none = "save(path, draws=0) keeps none of the draws, which take most of it"
+    if draws_afresh(posterior):
+        return f"{none}: answers draw afresh from the approximation, which is kept"
+    if few := _fewer_draws(posterior):
+        none = (
+            f"save(path, draws={few}) keeps some of the draws, which take most of it, and draws=0 "
+            "none"
+        )
+    return (
+        f"{none}: posterior means stay, and what needs draws is refused (intervals of the "
+        f"posterior, score{_of_new(estimator)})"
+    )
 
 
 def _of_new(estimator):
@@ -216,8 +225,9 @@ class SaveMixin:
             says. R-hat and effective sample sizes in ``report()``, and in what tables of topics say
             of chains, are those of all draws. With 0, none are kept, and everything that needs
             draws (intervals of the posterior, ``score``, words of senses, topics and senses of new
-            documents) raises a KeyError that says so. A point estimate (``solver="map"``) is kept
-            as it is.
+            documents) raises a KeyError that says so; a `DynamicSGNS` with ``solver="vi"`` draws
+            afresh from its approximation instead. A point estimate (``solver="map"``) is kept as it
+            is.
 
         Raises
         ------

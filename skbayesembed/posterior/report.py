@@ -19,6 +19,7 @@ from .cells import share_of
 from .results import About
 from .sources import (
     THINNED_FROM,
+    draws_afresh,
     interval_label,
     is_by_units,
     name_of_sampled,
@@ -257,14 +258,9 @@ def _chains(posterior):
     """How chains ran, and the worst of their diagnostics."""
     attrs = posterior.attrs
     none = f"does not apply (solver={attrs['solver']!r})"
-    draws = f"{attrs['draws_made']} of an approximation, independent of each other"
-    if attrs["solver"] in _CHAINS:
-        chains = "1 chain" if posterior.n_chains == 1 else f"each of {posterior.n_chains} chains"
-        draws = f"{attrs['draws_made']} in {chains}"
-        if THINNED_FROM in attrs:
-            draws += f"; {posterior.n_draws} of them are kept, diagnostics are of all"
+    draws = none if attrs["solver"] == "map" else _draws(posterior)
     converged = {True: f"yes{_within(attrs)}", False: "no", None: NOT_KNOWN}[attrs["converged"]]
-    rows = {"draws": none if attrs["solver"] == "map" else draws, "converged": converged}
+    rows = {"draws": draws, "converged": converged}
     names = ("warm-up", "largest R-hat", "smallest effective sample size",
              "effective sample size of tails", "divergences", "moves accepted")  # fmt: skip
     if attrs["solver"] not in _CHAINS:
@@ -285,6 +281,17 @@ def _chains(posterior):
     divergences = attrs.get("divergences", none)
     found = warmup, worst, least, ends, divergences, _accepted(posterior)
     return rows | dict(zip(names, found, strict=True))
+
+
+def _draws(posterior):
+    """How many draws were made, how many are kept, and whether answers are of them."""
+    attrs, n_chains = posterior.attrs, posterior.n_chains
+    kept = f"; {posterior.n_draws} of them are kept" if THINNED_FROM in attrs else ""
+    if attrs["solver"] in _CHAINS:
+        chains = "1 chain" if n_chains == 1 else f"each of {n_chains} chains"
+        return f"{attrs['draws_made']} in {chains}{kept}{kept and ', diagnostics are of all'}"
+    afresh = "; answers about words draw afresh from it" if draws_afresh(posterior) else ""
+    return f"{attrs['draws_made']} of an approximation, independent of each other{kept}{afresh}"
 
 
 def _accepted(posterior):

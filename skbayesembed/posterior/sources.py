@@ -140,7 +140,7 @@ def source_of_posterior(posterior: Any) -> str:
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
     source = known.get(solver, of_chains)
     besides = [VECTORS] if posterior.n_runs > 1 else []
-    besides += [THINNED] if THINNED_FROM in posterior.attrs else []
+    besides += [THINNED] if _is_thinned(posterior) else []
     besides += [ONE_MODE] if posterior.attrs.get("modes_that_matter", 1) > 1 else []
     return ", ".join([source, *besides])
 
@@ -262,7 +262,20 @@ def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
 
 def note_on_thinned(posterior: Any) -> list[str]:
     """Line below a table by units whose means are those of some draws, or none."""
-    return [_NOTES_BESIDES[THINNED]] if THINNED_FROM in posterior.attrs else []
+    return [_NOTES_BESIDES[THINNED]] if _is_thinned(posterior) else []
+
+
+def draws_afresh(posterior: Any) -> bool:
+    """Whether answers draw vectors of words from the approximation, not of recorded draws.
+
+    That of drifting words is drawn from word by word.
+    """
+    return hasattr(getattr(posterior, "approximation", None), "draw_words")
+
+
+def _is_thinned(posterior):
+    """Whether answers are of those draws alone that were kept."""
+    return THINNED_FROM in posterior.attrs and not draws_afresh(posterior)
 
 
 def note_on_few_units(n_units: Any) -> list[str]:

@@ -418,6 +418,24 @@ def test_without_draws_answers_are_the_same_or_refused(name, tmp_path):
     assert refused or name == "dynamic-vi"
 
 
+def test_drifting_words_that_are_drawn_afresh_need_no_draws(tmp_path):
+    """Texts on kept draws are of models whose answers are of them."""
+    model = DynamicSGNS(2, solver="vi", uncertainty="model", **SHORT).fit(TEXTS, times=YEARS)
+    advice = models._on_draws(model)
+    assert "refused" not in advice and "answers draw afresh from the approximation" in advice
+    none = saved(model, tmp_path, draws=0)
+    a, b = (m.similarity("river", "money") for m in (none, model))
+    np.testing.assert_array_equal(a.draws, b.draws)
+    assert a.source == "vi" and "draws that were kept" not in repr(a)
+    assert "draws that were kept" not in repr(none.most_similar("river", 2, period=YEARS[0]))
+    made = model.posterior_.attrs["draws_made"]
+    said = f"{made} of an approximation, independent of each other"
+    afresh = "; answers about words draw afresh from it"
+    assert f"{said}{afresh}" in str(model.report())
+    assert f"{said}; 0 of them are kept{afresh}" in str(none.report())
+    assert np.isfinite(none.score(TEXTS, times=YEARS))
+
+
 def test_fewer_draws_over_time(tmp_path):
     options = {**SHORT, "draws": 100, "uncertainty": "model"}
     model = DynamicSGNS(2, solver="gibbs", **options).fit(TEXTS, times=YEARS)
