@@ -378,6 +378,13 @@ class ResultTable(Table):
         few = few.reshape(few.shape + (1,) * (len(self._shape) - few.ndim))
         return np.broadcast_to(few, self._shape).ravel()
 
+    def _where_few(self):
+        """In which periods there is too little text; nothing where rows are none."""
+        of_periods = any(name.startswith("period") for name in self._about.axes)
+        if not of_periods and not isinstance(self._result["few_pairs"], tuple):
+            return ""
+        return f" in {where_few(self._result)}"
+
     def _without_data(self, name, values):
         """Values in print: a dash for what the prior alone would say; data frames have it."""
         if not (name in _OF_DATA or name.startswith("prob")) or not self._few.any():
@@ -458,7 +465,7 @@ class ResultTable(Table):
         if self._few.any():
             # a verdict says so in a sentence of its own
             told = "verdict" in self._result
-            why = "no data" if told else f"{TOO_LITTLE} in {where_few(self._result)}"
+            why = "no data" if told else f"{TOO_LITTLE}{self._where_few()}"
             mean = self._result.get("mean")
             hidden = mean is None or np.isfinite(np.ravel(mean)[self._few]).any()
             notes.append(f"({why}: a dash{f'; {IN_FRAME}' if hidden else ''})")

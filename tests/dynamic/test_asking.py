@@ -318,6 +318,44 @@ def test_words_that_nobody_saw_are_left_out(fitted):
     np.testing.assert_array_equal(table.known, whole.known[places])
 
 
+@functools.cache
+def fit_with_a_word_that_ends():
+    texts = [["sun", "moon", "sea"] * 5 + ["gone"] * (i % 3 == 0) for i in range(45)]
+    return make(uncertainty="model").fit(texts, times=1900 + np.arange(45) % 3)
+
+
+def test_contrasts_of_point_estimates_know_where_there_are_no_data():
+    """As the answers do: in tables, sentences, data frames and figures."""
+    model = fit_with_a_word_that_ends()
+    first, second = (model.similarity("sea", word) for word in ("sun", "gone"))
+    found = model.contrast(first, second)
+    assert found.few_pairs.tolist() == second.few_pairs.tolist() == [False, True, True]
+    assert [row.split()[1] == "-" for row in repr(found).splitlines()[2:5]] == [False, True, True]
+    assert "too few units in 2 periods: a dash; data frames" in repr(found)
+    assert "; there are too few data in 1901 and 1902." in found.sentence
+    assert found.to_frame()["few_pairs"].tolist() == [False, True, True]
+    again = model.contrast(found, first)
+    assert again.few_pairs.tolist() == [False, True, True]
+    changes = [model.similarity_change("sea", word) for word in ("sun", "gone")]
+    found = model.contrast(*changes)
+    assert found.few_pairs is True and found.to_frame()["few_pairs"].tolist() == [True]
+    assert "(fewer than 10 uses or too few units: a dash; data frames" in repr(found)
+    assert found.sentence.startswith("There are too few data to say whether the change of")
+    assert found.sentence.count("(a point estimate)") == 1
+    # where there are data nothing is said of them
+    found = model.contrast(first, model.similarity("sea", "moon"))
+    assert "few_pairs" not in found and "too few" not in found.sentence + repr(found)
+
+
+def test_figures_of_such_contrasts_are_hollow():
+    pytest.importorskip("matplotlib")
+    from skbayesembed.plotting.rows import rows_of
+
+    model = fit_with_a_word_that_ends()
+    found = model.contrast(*(model.similarity("sea", word) for word in ("sun", "gone")))
+    assert rows_of(found).few.tolist() == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("solver", "uncertainty"),
     [

@@ -73,8 +73,8 @@ def sum_up(found, first, second, few=False, ends=None, signed=False):
     -------
     Answer
         ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"``,
-        ``"the same"``, ``"not mixed"`` or ``"no data"`` (none of a point estimate), and the
-        ``sentence``; of several differences it has each.
+        ``"the same"``, ``"not mixed"`` or ``"no data"`` (of a point estimate ``few_pairs``
+        instead, where there is some), and the ``sentence``; of several differences it has each.
     """
     if found.source != "point":
         verdict = side_of_zero(found.interval, "larger", "smaller")
@@ -83,6 +83,8 @@ def sum_up(found, first, second, few=False, ends=None, signed=False):
         verdict = np.where(_are_same(found), SAME, verdict)
         found.verdict = np.where(few | np.isnan(found.mean), NO_DATA, verdict)[()]
         found._noting(*note_on_draws(found))
+    elif np.any(few):
+        found.few_pairs = few if np.ndim(few) else bool(few)
     first = f"the {first}" if first else "the first answer"
     second = f"the {second}" if second else "the second"
     if np.ndim(found.mean):
@@ -105,7 +107,7 @@ def _sentence_of_several(found, first, second):
     labels = [" and ".join(row) for row in rows]
     apart = labels == [""]
     mean, interval = np.ravel(found.mean), np.reshape(found.interval, (-1, 2))
-    verdicts = np.ravel(surely(found)) if "verdict" in found else np.full(mean.size, "")
+    verdicts = np.ravel(surely(found) if "verdict" in found else _without_verdict(found))
     values, where_said, sides = [], {}, {}
     for label, one, ends, verdict, larger in zip(
         labels, mean, interval, verdicts, np.ravel(found.prob_positive), strict=True
@@ -132,6 +134,11 @@ def _sentence_of_several(found, first, second):
     return ended(text, found.source, fewest, found, several=len(values) > 1)
 
 
+def _without_verdict(found):
+    """What there is in place of verdicts of a point estimate."""
+    return np.where(few_pairs(found) | np.isnan(found.mean), NO_DATA, "")
+
+
 def _chances(sided):
     """The probability of a side, or of several the least; empty where none is decided."""
     if not sided:
@@ -154,13 +161,13 @@ def _are_same(found):
 def _sentence(found, first, second, ends, signed):
     if _are_same(found):
         return f"{capital(first)} and {second} are the same in every draw, by construction."
-    verdict, second = found.get("verdict"), _that_of(first, second)
+    verdict, second = found.get("verdict") or str(_without_verdict(found)), _that_of(first, second)
     value = estimate(found, found.source, found.prob, "+")
     above, below = ("higher", "lower") if signed else ("larger", "smaller")
     side = below if verdict == "smaller" else above
     larger = 1 - found.prob_positive if verdict == "smaller" else found.prob_positive
     value_and_chance = f"{value}, with {chance(larger, side)}"
-    if verdict in (None, NOT_MIXED):
+    if verdict in ("", NOT_MIXED):
         text = f"The difference between {first} and {second} is {value}"
     elif verdict == NO_DATA:
         text = (
@@ -175,7 +182,7 @@ def _sentence(found, first, second, ends, signed):
     else:
         said = surely(found).replace(verdict, side)
         text = f"{capital(first)} is {said} than {second}: the difference is {value_and_chance}"
-    if ends is not None and verdict not in (None, NO_DATA, NOT_MIXED):
+    if ends is not None and verdict not in ("", NO_DATA, NOT_MIXED):
         low, high = (number(end, "+g") for end in ends)
         text += f". It lies between {low} and {high} with {chance(found.prob_inside)}"
     units = found.get("n_units", np.inf)
