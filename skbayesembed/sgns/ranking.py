@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
-from ..posterior.sources import note_on_thinned, source_of
+from ..posterior.sources import draws_afresh, note_on_thinned, source_of
 from ..posterior.summary import summarise
 from .documents import answers
 from .documents.answers import DRAWS
 from .neighbours import Analogies, Neighbours
 from .questions.asking import check_not_zero, check_seen, units_asked_of, without_pairs
 from .questions.kinds import Cosines
-from .questions.operands import of_places, together
+from .questions.operands import CELLS, of_places, together
 from .questions.phrases import operands_of, phrase_of
 from .word_tables import unknown_where
 
@@ -95,25 +96,20 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         return estimator.words_[:0], none, none, none.reshape(0, 2), none, prob, DRAWS, none
     check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
+    chosen = np.argsort(-mean, kind="stable")[:n]
     if deviations.by_answer:
         # of those that are shown alone: each takes a linear system
-        chosen = np.argsort(-mean, kind="stable")[:n]
-        others, mean = others[chosen], mean[chosen]
-    n_places = estimator._n_places
-
-    def cosines(places):
-        ends = operands_of([phrase], n_places, shift), of_places(places, n_places)
-        index = np.zeros((places.size, 2), int)
-        index[:, 1] = np.arange(1, places.size + 1)
-        return Cosines(together(*ends), index)
-
+        others, mean, chosen = others[chosen], mean[chosen], np.arange(n)
+    if draws_afresh(estimator.posterior_):
+        mean[chosen] = _drawn_afresh(estimator, phrase, others[chosen], shift).mean(axis=0)
+    cosines = partial(_asked_of, estimator, phrase, shift)
     found = answers.about_many(deviations, cosines, others + shift, mean, prob)
     rank = np.zeros(others.size)
     for draw in found.draws:
         rank[_largest(draw, top)] += 1
     if deviations.by_answer:
         rank[:] = np.nan
-    order = np.argsort(-mean, kind="stable")[:n]
+    order = chosen[np.argsort(-mean[chosen], kind="stable")]
     return (
         estimator.words_[others[order]],
         mean[order],
@@ -126,14 +122,41 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     )
 
 
+def _asked_of(estimator, phrase, shift, places):
+    """The `Question` of the cosines of a phrase with what is at some places."""
+    n_places = estimator._n_places
+    ends = operands_of([phrase], n_places, shift), of_places(places, n_places)
+    index = np.zeros((places.size, 2), int)
+    index[:, 1] = np.arange(1, places.size + 1)
+    return Cosines(together(*ends), index)
+
+
+def _drawn_afresh(estimator, phrase, words, shift):
+    """Draws of cosines of a phrase with some words, (n_draws, n), those that `similarity` has."""
+    step = max(1, CELLS // (estimator._n_drawn * estimator.rho_.shape[-1]))
+    found = []
+    for start in range(0, words.size, step):
+        question = _asked_of(estimator, phrase, shift, words[start : start + step] + shift)
+        vectors = estimator._vectors(question.operands, question.invariant)
+        found.append(question.value(question.draws(vectors)))
+    return np.concatenate(found, axis=1)
+
+
 def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
-    """As of `ranked`, of draws from the posterior, which are gone through twice."""
+    """As of `ranked`, of draws from the posterior, which are gone through twice.
+
+    Where `similarity` draws afresh, the rows have its draws, and ranks those of all words.
+    """
     draws = estimator._target_draws(shift)
     mean, rank = _pass(draws, phrase, others, top)
     order = np.argsort(-mean, kind="stable")[:n]
-    chosen = others[order]
-    cosines = np.array([_cosines(rho, phrase, chosen) for rho in draws])
-    found = summarise(cosines, prob)
+    if draws_afresh(estimator.posterior_) and order.size:
+        cosines = _drawn_afresh(estimator, phrase, others[order], shift)
+        by_mean = np.argsort(-cosines.mean(axis=0), kind="stable")
+        order, cosines = order[by_mean], cosines[:, by_mean]
+    else:
+        cosines = np.array([_cosines(rho, phrase, others[order]) for rho in draws])
+    chosen, found = others[order], summarise(cosines, prob)
     words = estimator.words_[chosen]
     of = found.mean, found.sd, found.interval
     share, errors = rank[order] / len(draws), None

@@ -22,6 +22,7 @@ from skbayesembed.dynamic.verdicts import (
 )
 from skbayesembed.posterior.results import ResultTable
 from skbayesembed.posterior.sentences import estimate
+from skbayesembed.sgns import ranking
 
 V, K, T = 12, 2, 3
 SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
@@ -133,6 +134,23 @@ def test_a_word_has_the_same_draws_in_every_answer():
     # two words of an approximation with independent factors are independent
     flat = [(of[w][:, 0] - of[w][:, 0].mean(axis=0)).ravel() for w in ("w00", "w04")]
     assert abs(np.corrcoef(*flat)[0, 1]) < 5 / np.sqrt(1000 * K)
+
+
+@pytest.mark.parametrize("uncertainty", ["model", "documents"])
+def test_neighbours_of_vi_have_the_numbers_of_similarity(uncertainty, monkeypatch):
+    """Which draws the words afresh; ranks are of whole draws. In blocks, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = fit(solver="vi", uncertainty=uncertainty)
+    for word in ("w00", LIST):
+        table = model.most_similar(word, 5, period=1901)
+        assert np.all(np.diff(table.mean) <= 0)
+        for i, other in enumerate(table.words):
+            answer = model.similarity(word, other, periods=[1901])
+            np.testing.assert_allclose(table.mean[i], answer.mean[0], atol=1e-12)
+            np.testing.assert_allclose(table.interval[i], answer.interval[0], atol=1e-12)
+    monkeypatch.setattr(ranking, "CELLS", 2 * 1000 * K)
+    np.testing.assert_allclose(model.most_similar(LIST, 5, period=1901).mean, table.mean)
 
 
 def test_a_contrast_names_the_periods_of_both(fitted):
