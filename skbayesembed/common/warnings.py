@@ -102,11 +102,12 @@ def warn_of_intervals(message: str) -> None:
         warn_user(message, UserWarning)
 
 
-def note_user(text: str) -> None:
-    """Tell the user something on the standard error stream that is no warning."""
+def note_user(text: str) -> bool:
+    """Tell the user something on the standard error stream that is no warning; whether it was."""
     if _MUTED.get():
-        return
+        return False
     print(f"skbayesembed: {text}", file=sys.stderr, flush=True)
+    return True
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -17,6 +17,12 @@ from ...common.warnings import note_user
 _NAME = "intervals by units"
 _LOOKED_AT = "whether words vary more by document than the model takes them to"
 _STEPS = 3
+# What else is said of a wait, the first time in a process.
+_HOW = (
+    ", and longer where other work keeps this machine busy; verbose=1 shows progress. For answers "
+    "at once, without these intervals, use set_params(uncertainty='model'). save() stores the "
+    "intervals"
+)
 # Reports that the rate is taken from.
 _RECENT = 8
 # Seconds from which on a wait is long, between two lines about it where none were asked for, and
@@ -45,6 +51,8 @@ class Awaited:
     # Entries of the vectors of a side from which on the time is estimated, and seconds from which
     # on it is told.
     timed, patience = 5_000, 5.0
+    # Whether it was said in this process what there is to do about a wait.
+    explained = False
 
     def __init__(self, verbose: int) -> None:
         self.of_model = False
@@ -76,12 +84,9 @@ class Awaited:
         if self.verbose:
             say_line(f"{_NAME}: {some}, once for all questions{advice and '.'}{advice}")
         elif expected >= self.patience:
-            note_user(
-                f"{_NAME} are worked out, once for all questions: {some}, and longer where other "
-                "work keeps this machine busy; verbose=1 shows progress. For answers at once, "
-                "without these intervals, use set_params(uncertainty='model'). save() stores the "
-                f"intervals.{advice}"
-            )
+            how = "" if Awaited.explained else _HOW
+            text = f"{_NAME} are worked out, once for all questions: {some}"
+            Awaited.explained |= note_user(f"{text}{how}.{advice}")
 
     def search(self, step: int, what: str) -> contextlib.AbstractContextManager[Any]:
         """Context of a search, part of a step of the work, which tells how far it is."""

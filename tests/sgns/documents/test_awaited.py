@@ -8,6 +8,7 @@ import time
 import pytest
 
 from skbayesembed.common import trial
+from skbayesembed.common.warnings import muted
 from skbayesembed.sgns.documents import awaited as module
 from skbayesembed.sgns.documents.awaited import Awaited, seconds_of_each
 
@@ -133,6 +134,22 @@ def test_threads_that_report_together_say_it_once(clock, monkeypatch):
     for thread in threads:
         thread.join()
     assert len(said) == 1 and "0 % of 32 deviations" in said[0]
+
+
+def test_what_to_do_about_a_wait_is_said_once(monkeypatch, capsys):
+    """In a process; what was muted was not said."""
+    monkeypatch.setattr(Awaited, "explained", False)
+
+    def said():
+        Awaited(0).announce(10**6, lambda: 77.0)
+        return capsys.readouterr().err
+
+    with muted():
+        assert said() == ""
+    first, second = said(), said()
+    short = "intervals by units are worked out, once for all questions: about 77 s of processor"
+    assert short in first and "verbose=1 shows progress. For answers at once" in first
+    assert second == f"skbayesembed: {short} time, to a factor of 3.\n"
 
 
 def test_short_waits_say_nothing(clock, capsys):
