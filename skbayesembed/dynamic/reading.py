@@ -431,12 +431,13 @@ class DynamicReadingMixin(DynamicChangeMixin):
         Neighbours
             A table ordered by posterior mean cosine, with the probability that each word is among
             the ``n`` nearest; means and intervals are those of `similarity`, also with
-            ``solver="vi"``, which draws these words afresh (ranks are of whole draws); the ``pairs`` of which it was the target in the period (see
-            ``observed_``), and ``word_pairs``, those of the word itself. Words with too little text
-            in the period (as in `similarity_change`) are not ranked, as their vectors follow from
-            the prior and other periods; ``n_left_out`` counts them. If this is so for the word
-            itself (``word_few``), ``prob_top`` and ``n_units`` are NaN, its cosines are dashes in
-            print, and a line below the table says so.
+            ``solver="vi"``, which draws these words afresh (ranks are of whole draws); the
+            ``pairs`` of which it was the target in the period (see ``observed_``), and
+            ``word_pairs``, those of the word itself. Words with too little text in the period (as
+            in `similarity_change`) are not ranked, as their vectors follow from the prior and other
+            periods; ``n_left_out`` counts them. If this is so for the word itself (``word_few``),
+            ``prob_top`` and ``n_units`` are NaN, its cosines are dashes in print, and a line below
+            the table says so.
 
         Examples
         --------
