@@ -7,7 +7,7 @@ where between them the best precision is. At the upper end of the path is a mode
 guesses: what is chosen predicts at least as well.
 
 Little text does not tell precisions apart by a fifth of it: where the best one is hardly better
-than its neighbors, each of the five fifths is held out in turn.
+than its neighbors, each of the five fifths of the units is held out in turn, where there are some.
 
 What is held out is a matter of the data, not of ``random_state``: a choice that fell on either of
 two neighbors would double or halve all intervals along directions that the data hardly know.
@@ -49,6 +49,9 @@ _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
 _TOLD = 200.0
 # Precisions whose scores are within so many standard errors, over fifths, of the best are alike.
 _ALIKE = 2.0
+# Different units from which on all fifths are held out: with fewer, what others say of one is next
+# to nothing, and the precision that predicts it best is one at which the mode is zero.
+_FEWEST = 20
 # Pairs of words times components up to which all fifths are held out.
 _MOST_WORK = 1e8
 # The searches for modes of the path: scores are compared to three digits.
@@ -260,7 +263,7 @@ def split_counts(estimator, training, rng, fold=0):
     Returns
     -------
     train, held : PairCounts or None
-        None where either would have no pairs, and for a second fifth of pairs that have no units.
+        None where either would have no pairs, and for a second fifth of fewer than 20 units.
     """
     units, pairs = training.units, training.by_document
     if units is None or units.n_units < 2:
@@ -272,6 +275,8 @@ def split_counts(estimator, training, rng, fold=0):
             return None, None
         return tuple(finish_counts(estimator, positive, training.words, rng) for positive in both)
     n_held = max(1, round(_SHARE * units.n_units))
+    if fold > 0 and units.n_units < _FEWEST:
+        return None, None
     chosen = rng.permutation(units.n_units)[fold * n_held : (fold + 1) * n_held]
     held = np.isin(units.index, chosen)
     parts = [[], []]
@@ -305,6 +310,8 @@ def _held_documents(training, rng, fold=0):
 def _in_fold(marks, fold, by_rank):
     """Which marks are in the uppermost fifth, or one below; those of zero are in none."""
     known = np.unique(marks[marks > 0])
+    if fold > 0 and known.size < _FEWEST:
+        return np.zeros(marks.size, bool)
     # the topmost one at least, and not all of few
     cut = min(int((1.0 - _SHARE) * 2.0**64), int(known[-1]))
     if by_rank or known[0] >= cut:

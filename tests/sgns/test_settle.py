@@ -209,7 +209,7 @@ def test_a_fifth_of_the_units_is_held_out(each):
 def test_each_fifth_is_held_out_once(texts):
     """Of documents by what they say, by rank where units have several, and of parts."""
     model, rng = BayesianSGNS(2, **SHORT), np.random.default_rng
-    parts = [make_sgns(10, 2, 500, random_state=i).pairs for i in range(11)]
+    parts = [make_sgns(10, 2, 500, random_state=i).pairs for i in range(21)]
     units = np.arange(len(texts)) // 2
     given = [training(model, texts), training(model, parts)]
     given.append(inputs.training_data(model, texts, np.random.SeedSequence(0), units))
@@ -220,14 +220,16 @@ def test_each_fifth_is_held_out_once(texts):
             assert_allclose((train.positive + held.positive).toarray(),
                             data.counts.positive.toarray())  # fmt: skip
             total += held.positive.sum()
-        # the eleventh part is in none
+        # the last part is in none
         assert total / data.counts.positive.sum() == pytest.approx(1.0, abs=0.12)
     assert_allclose(total, data.counts.positive.sum())
-    marks = np.array([0, 5, 2**63, 2**63 + 7, 2**64 - 9, 2**64 - 9], np.uint64)
+    marks = np.append(np.arange(25, dtype=np.uint64) * 2**59, np.uint64(2**64 - 9))
     for by_rank in (False, True):
         folds = np.array([_in_fold(marks, fold, by_rank) for fold in range(5)])
-        assert folds.sum(axis=0).tolist() == [0, 1, 1, 1, 1, 1]
-    assert folds[0].tolist() == [False] * 4 + [True] * 2
+        assert folds.sum(axis=0).tolist() == [0] + [1] * 25
+    assert folds[0, -5:].all() and folds.sum(axis=1).tolist() == [5] * 5
+    # of few units only one fifth
+    assert [_in_fold(marks[:19], fold, True).sum() for fold in range(3)] == [4, 0, 0]
 
 
 def test_renamed_words_have_about_the_same_precision():
