@@ -218,7 +218,9 @@ def _filled(notes, letters):
 
 def _held_together(note):
     """A note whose probabilities are not cut where lines end."""
-    return re.sub(r"P\(.*?\) < [\d.]+|top \d+", lambda found: found[0].replace(" ", "\xa0"), note)
+    return re.sub(
+        r"P\(.*?\) < [\d.]+|top \d+|\d+ %", lambda found: found[0].replace(" ", "\xa0"), note
+    )
 
 
 class NeighborsDisplay(ForestDisplay):
