@@ -101,8 +101,9 @@ def check_search(
         For the folds.
     precision : bool, default=False
         Whether to search for ``prior_precision="auto"``, with up to three searches for a mode per
-        candidate; the rank of the mode found then also decides on the solver. Otherwise the solver
-        depends only on sizes and parameters, at the cost of counting.
+        candidate (of little text, as many for each of five fifths); the rank of the mode found then
+        also decides on the solver. Otherwise the solver depends only on sizes and parameters, at
+        the cost of counting.
 
     Returns
     -------

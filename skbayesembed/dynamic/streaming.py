@@ -14,7 +14,7 @@ from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, keep_tokens
+from ..corpus.text import analyzer_of, build_corpus, keep_tokens, warn_of_unread
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..sgns import inputs as static
@@ -102,7 +102,9 @@ class Stream:
 
     def _check_same(self, estimator, kind):
         if self._kind is None:
-            if kind != "counts":
+            if kind == "counts":
+                warn_of_unread(estimator, kind)
+            else:
                 forget_columns(estimator)
             self._kind = _kind_of_stream(kind)
         if _kind_of_stream(kind) != self._kind:

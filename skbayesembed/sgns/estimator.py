@@ -119,9 +119,10 @@ class BayesianSGNS(
         ``"normal"``: spherical Gaussian. ``"ard"``: a learned precision for each component, so that
         components that are not needed switch off; not with ``"map"`` and ``"laplace"``.
     prior_precision : float, "auto" or "learned", default="auto"
-        Precision lambda of the prior. ``"auto"``: the power of 2 whose mode best predicts a fifth
-        of the units, which is held out (of the pairs, at random, if no documents are known); this
-        costs up to three searches for a mode. If learning is online, it is 1. ``"learned"``: with
+        Precision lambda of the prior. ``"auto"``: the one whose mode best predicts a fifth of the
+        units, which is held out (of the pairs, at random, if no documents are known); this costs
+        up to three searches for a mode. Of little text each fifth is held out in turn, with as many
+        searches each. If learning is online, it is 1. ``"learned"``: with
         the vectors (not with ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not used by
         ``prior="ard"``.
     hyperprior : (float, float) or None, default=None

@@ -43,6 +43,7 @@ from .starting import MANY, search_start, searched
 _SEED = seed_sequence(0).spawn(5)[-1]
 # Share of the units that is held out; where the path begins, and how far it goes at most.
 _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
+_FOLDS = round(1.0 / _SHARE)
 # Held-out nats by which the best precision is to be better than both its neighbors. Of independent
 # pairs 20 would leave the top of a parabola within a sixth of a doubling; those of a document are
 # not (58 inaugural addresses: with more than 20 nats each, fifths chose 3.7 to 6.1).
@@ -52,8 +53,10 @@ _ALIKE = 2.0
 # Different units from which on all fifths are held out: with fewer, what others say of one is next
 # to nothing, and the precision that predicts it best is one at which the mode is zero.
 _FEWEST = 20
-# Pairs of words times components up to which all fifths are held out.
-_MOST_WORK = 1e8
+# Pairs of words times components, and bytes of their tables, up to which all fifths are held out.
+_MOST_WORK, _MOST_BYTES = 1e8, 2.0**28
+# Observations below which this is expected.
+_LITTLE = 3e6
 # The searches for modes of the path: scores are compared to three digits.
 _ITERATIONS, _TOL = 300, 2e-6
 # A score that is better by less is not worth a smaller precision.
@@ -76,8 +79,9 @@ class Chosen:
     path : list of (float, float)
         Precisions, ascending, and the mean log probability of a held-out observation of each.
     alike : tuple of float or None
-        The smallest and the largest precision of the path that predict as well as the best, up to
-        two standard errors of the difference over fifths; None where one fifth was enough.
+        The smallest and the largest precision, of this one and those of the path, that predict as
+        well as the best of the path, up to two standard errors of the difference over fifths; None
+        where one fifth was enough.
     mode : dict of ndarray or None
         ``rho`` and ``alpha`` near the mode of what was not held out.
     """
@@ -108,20 +112,21 @@ def choose_precision(estimator, training):
     if trial is None or not isinstance(training.by_document, DocumentPairs):
         train, held = split_counts(estimator, training, rng)
     else:
-        # tables of the same size, without two passes over all documents
+        # tables of the same size, without two passes over all documents for each that is held out
         train = held = training.counts
         with trial.loop():
-            trial.add("preparation", 2.0 * seconds_of_pass(training.by_document, trial.clock))
+            passes = 2.0 * _expected(estimator, training)
+            trial.add("preparation", passes * seconds_of_pass(training.by_document, trial.clock))
     if train is None or train.total == 0 or held.total == 0:
         warn_user(_NOTHING_HELD_OUT, UserWarning)
         return Chosen(1.0, [], None, None)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        path = _Path(estimator, training.vocabulary, run)
+        path = _Path(estimator, training.vocabulary, run, _expected(estimator, training))
         path.add(train, held, rng)
         if trial is None:
             best = _climb(path)
-            if path.is_flat(best) and counts.n_words**2 * estimator.n_components <= _MOST_WORK:
-                for fold in range(1, round(1.0 / _SHARE)):
+            if path.is_flat(best) and _may_have_all(estimator, counts):
+                for fold in range(1, _FOLDS):
                     again = np.random.default_rng(_SEED)
                     path.add(*split_counts(estimator, training, again, fold), again)
                 best = _climb(path)
@@ -130,7 +135,24 @@ def choose_precision(estimator, training):
             path(best)
             trial.end_stage()
     between = best if path.is_zero(2.0 * best) else _between(best, path.scores)
-    return Chosen(between, sorted(path.scores.items()), path.alike(best), path.mode(best))
+    alike = path.alike(best)
+    if alike is not None:
+        alike = min(*alike, between), max(*alike, between)
+    return Chosen(between, sorted(path.scores.items()), alike, path.mode(best))
+
+
+def _expected(estimator, training):
+    """Fifths that are held out, as far as sizes tell."""
+    n_units = 0 if training.units is None else training.units.n_units
+    little = training.counts.total < _LITTLE and n_units >= _FEWEST
+    return _FOLDS if little and _may_have_all(estimator, training.counts) else 1
+
+
+def _may_have_all(estimator, counts):
+    """Whether time and memory allow for all fifths."""
+    tables = table_bytes(counts, whole=False, clusters=False)
+    work = counts.n_words**2 * estimator.n_components
+    return work <= _MOST_WORK and _FOLDS * tables <= _MOST_BYTES
 
 
 def _climb(path):
@@ -161,15 +183,17 @@ def _between(best, scores):
 class _Path:
     """Mean scores of precisions over what is held out; each is worked out once."""
 
-    def __init__(self, estimator, vocabulary, run):
+    def __init__(self, estimator, vocabulary, run, expected):
         self._estimator, self._vocabulary, self._run = copy.copy(estimator), vocabulary, run
-        self._folds = []
+        # searches of which the first is one, where that is all a trial makes
+        self._folds, self._times = [], _TYPICAL * expected
 
     def add(self, train, held, rng):
         """Hold out something else, too; nothing where either part has no pairs."""
         if train is not None and train.total > 0 and held.total > 0:
             tables = pair_table(train), pair_table(held)
-            self._folds.append(_Fold(*tables, self._estimator.n_components, rng, self._run))
+            n_components = self._estimator.n_components
+            self._folds.append(_Fold(*tables, n_components, rng, self._run, self._times))
 
     def __call__(self, precision):
         self._estimator.prior_precision = precision
@@ -199,7 +223,7 @@ class _Path:
             return None
         for p in self.scores:
             lost = np.array([fold.scores[best] - fold.scores[p] for fold in self._folds])
-            if lost.sum() < _ALIKE * np.sqrt(n) * lost.std(ddof=1):
+            if lost.sum() <= _ALIKE * np.sqrt(n) * lost.std(ddof=1):
                 alike.append(p)
         return min(alike), max(alike)
 
@@ -215,8 +239,9 @@ class _Path:
 class _Fold:
     """Scores of what is held out; each search for a mode begins where the nearest one ended."""
 
-    def __init__(self, train, held, n_components, rng, run):
-        self.train, self.rng, self.run, self.scores, self.modes = train, rng, run, {}, {}
+    def __init__(self, train, held, n_components, rng, run, times):
+        self.train, self.rng, self.run, self.times = train, rng, run, times
+        self.scores, self.modes = {}, {}
         self.total = float(held.observations(0).sum())
         # next to no prior: its log density is that of the observations
         self.held = SGNSModel(held, n_components, 1e-300)
@@ -245,7 +270,7 @@ class _Fold:
             start = model.pack(search_start(model, self.rng, self.run, **limits))
         else:
             start = self.modes[near]
-        with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
+        with contextlib.nullcontext() if trial is None else trial.repeated(self.times):
             return find_mode_only(model, start, run=self.run, **limits)
 
 
@@ -270,6 +295,8 @@ def split_counts(estimator, training, rng, fold=0):
         return _thinned(training.counts, rng) if fold == 0 else (None, None)
     if isinstance(pairs, DocumentPairs):
         held = _held_documents(training, rng, fold)
+        if not held.any():
+            return None, None
         both = [pairs.reweighted(chosen.astype(float)).total() for chosen in (~held, held)]
         if not all(positive.sum() for positive in both):
             return None, None
@@ -277,7 +304,8 @@ def split_counts(estimator, training, rng, fold=0):
     n_held = max(1, round(_SHARE * units.n_units))
     if fold > 0 and units.n_units < _FEWEST:
         return None, None
-    chosen = rng.permutation(units.n_units)[fold * n_held : (fold + 1) * n_held]
+    order = rng.permutation(units.n_units)
+    chosen = [order[:n_held], *np.array_split(order[n_held:], _FOLDS - 1)][fold]
     held = np.isin(units.index, chosen)
     parts = [[], []]
     for part, out in zip(pairs.parts, held, strict=True):
@@ -315,9 +343,10 @@ def _in_fold(marks, fold, by_rank):
     # the topmost one at least, and not all of few
     cut = min(int((1.0 - _SHARE) * 2.0**64), int(known[-1]))
     if by_rank or known[0] >= cut:
-        ranks, size = np.searchsorted(known, marks), max(1, round(_SHARE * known.size))
-        place = (known.size - 1 - ranks) // size
-        return (marks > 0) & (place == fold)
+        from_top = known.size - 1 - np.searchsorted(known, marks)
+        first = max(1, round(_SHARE * known.size))
+        others = 1 + (from_top - first) * (_FOLDS - 1) // max(known.size - first, 1)
+        return (marks > 0) & (np.where(from_top < first, 0, others) == fold)
     if fold == 0:
         return marks >= cut
     low, high = (int((1.0 - _SHARE * f) * 2.0**64) for f in (fold + 1, fold))

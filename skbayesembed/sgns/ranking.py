@@ -21,6 +21,10 @@ from .questions.operands import CELLS, of_places, together
 from .questions.phrases import operands_of, phrase_of
 from .word_tables import unknown_where
 
+# Of how many words draws afresh decide which are nearest, by those that were recorded, whose means
+# may be .07 off: so many times those that are shown, and more.
+_TIMES, _BESIDES = 4, 50
+
 
 def most_similar(estimator, word, n, prob, shift=0, period=None, few=None):
     """`Neighbours` of a word, a list or an axis, among the targets at places from ``shift`` on.
@@ -96,12 +100,13 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         return estimator.words_[:0], none, none, none.reshape(0, 2), none, prob, DRAWS, none
     check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
-    chosen = np.argsort(-mean, kind="stable")[:n]
-    if deviations.by_answer:
-        # of those that are shown alone: each takes a linear system
-        others, mean, chosen = others[chosen], mean[chosen], np.arange(n)
+    chosen = _near(estimator, mean, n)
     if draws_afresh(estimator.posterior_):
         mean[chosen] = _drawn_afresh(estimator, phrase, others[chosen], shift).mean(axis=0)
+        chosen = chosen[np.argsort(-mean[chosen], kind="stable")[:n]]
+    elif deviations.by_answer:
+        # of those that are shown alone: each takes a linear system
+        others, mean, chosen = others[chosen], mean[chosen], np.arange(n)
     cosines = partial(_asked_of, estimator, phrase, shift)
     found = answers.about_many(deviations, cosines, others + shift, mean, prob)
     rank = np.zeros(others.size)
@@ -109,17 +114,23 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         rank[_largest(draw, top)] += 1
     if deviations.by_answer:
         rank[:] = np.nan
-    order = chosen[np.argsort(-mean[chosen], kind="stable")]
     return (
-        estimator.words_[others[order]],
-        mean[order],
-        found.sd[order],
-        found.interval[order],
-        rank[order] / len(found.draws),
+        estimator.words_[others[chosen]],
+        mean[chosen],
+        found.sd[chosen],
+        found.interval[chosen],
+        rank[chosen] / len(found.draws),
         prob,
         len(found.draws),
-        found.n_units[order],
+        found.n_units[chosen],
     )
+
+
+def _near(estimator, mean, n):
+    """Places of the ``n`` largest of some means, or of more where draws afresh are to decide."""
+    if n and draws_afresh(estimator.posterior_):
+        n = _TIMES * n + _BESIDES
+    return np.argsort(-mean, kind="stable")[:n]
 
 
 def _asked_of(estimator, phrase, shift, places):
@@ -149,10 +160,10 @@ def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
     """
     draws = estimator._target_draws(shift)
     mean, rank = _pass(draws, phrase, others, top)
-    order = np.argsort(-mean, kind="stable")[:n]
+    order = _near(estimator, mean, n)
     if draws_afresh(estimator.posterior_) and order.size:
         cosines = _drawn_afresh(estimator, phrase, others[order], shift)
-        by_mean = np.argsort(-cosines.mean(axis=0), kind="stable")
+        by_mean = np.argsort(-cosines.mean(axis=0), kind="stable")[:n]
         order, cosines = order[by_mean], cosines[:, by_mean]
     else:
         cosines = np.array([_cosines(rho, phrase, others[order]) for rho in draws])

@@ -13,7 +13,7 @@ from ..common.random import named_seeds
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.streams import check_vocabulary_again, warn_of_no_known_word
-from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens
+from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, warn_of_unread
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs
@@ -155,6 +155,7 @@ def _first_words(estimator, X, vocabulary):
     if not isinstance(X, PairCounts | PairShard) and input_kind(X) == "counts":
         if vocabulary is not None:
             raise ValueError(_FOR_TEXT)
+        warn_of_unread(estimator, "counts")
         _, words = named_matrix(estimator, X)
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is None:

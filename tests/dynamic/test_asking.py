@@ -149,6 +149,10 @@ def test_neighbours_of_vi_have_the_numbers_of_similarity(uncertainty, monkeypatc
             answer = model.similarity(word, other, periods=[1901])
             np.testing.assert_allclose(table.mean[i], answer.mean[0], atol=1e-12)
             np.testing.assert_allclose(table.interval[i], answer.interval[0], atol=1e-12)
+        # which words are nearest hangs on these numbers, too
+        for n in (1, 3):
+            whole = model.most_similar(word, 100, period=1901).words[:n]
+            assert model.most_similar(word, n, period=1901).words.tolist() == whole.tolist()
     monkeypatch.setattr(ranking, "CELLS", 2 * 1000 * K)
     np.testing.assert_allclose(model.most_similar(LIST, 5, period=1901).mean, table.mean)
 

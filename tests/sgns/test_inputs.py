@@ -242,6 +242,8 @@ def test_window_does_not_matter_for_counts(counted):
         same_fit(make(window=2, window_weights="uniform").fit(COUNTS), counted)
     with pytest.warns(UserWarning, match="pair_weights is not used for X, which is text: pairs"):
         make(pair_weights="pairs").fit(TEXTS)
+    with pytest.warns(UserWarning, match="window is not used for X, which is a count matrix"):
+        make(solver="vi", window=3).partial_fit(COUNTS)
 
 
 def test_dropped_columns():
