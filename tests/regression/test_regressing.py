@@ -598,7 +598,8 @@ def test_few_documents_are_not_called_units():
         regress(with_counts(draws * np.nan), rng.normal(size=40))
 
 
-@pytest.mark.parametrize("freedom", [5.0, pytest.param(13.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("freedom", [5.0, 13.0])
 def test_what_attenuates_is_the_variance_that_answers_have(freedom):
     """Their draws are Student's t, whose allowance for few units is that of intervals."""
     rng = np.random.default_rng(3)

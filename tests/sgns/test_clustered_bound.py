@@ -258,7 +258,8 @@ def test_threads_change_no_bit(pairs, small, short_pieces):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("n_written", [pytest.param(3, marks=pytest.mark.slow), 8])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_written", [3, 8])
 def test_an_ended_climb_goes_on_from_its_checkpoint(
     n_written, counts, fitted_so, monkeypatch, tmp_path
 ):

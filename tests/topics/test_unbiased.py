@@ -148,7 +148,7 @@ def test_documents_of_any_length(model):
 
 
 @pytest.mark.usefixtures("few_simulated")
-@pytest.mark.parametrize("most", [2**26, 100])
+@pytest.mark.parametrize("most", [2**26, pytest.param(100, marks=pytest.mark.slow)])
 def test_shares_are_kept_for_the_next_design(model, monkeypatch, most, tmp_path):
     """Bit for bit the same, of the same documents and settings only; large ones by matrices."""
     monkeypatch.setattr(unbiased, "_KEPT_BYTES", most)

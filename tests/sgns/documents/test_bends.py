@@ -87,7 +87,7 @@ def test_intervals_end_at_one():
     np.testing.assert_allclose(scale.slope(np.array([0.99, 0.5])), [1.0, 0.75])
 
 
-@pytest.mark.parametrize("solver", ["map", "vi"])
+@pytest.mark.parametrize("solver", ["map", pytest.param("vi", marks=pytest.mark.slow)])
 def test_words_that_are_as_near_as_they_are_known(solver):
     """Words that are used alike have a cosine of one, which first order has all or nothing of.
 
