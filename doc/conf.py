@@ -115,8 +115,9 @@ warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWa
 
 def choose_examples(app, config):
     """Run those examples whose data are there; the gallery says what is left out and why."""
-    config.plot_gallery = str(config.plot_gallery) not in ("0", "False")  # a text if from -D
-    if not config.plot_gallery:
+    run = str(config.plot_gallery) not in ("0", "False")
+    config.plot_gallery = str(run)  # a text, as its default is: Sphinx 9 warns of others
+    if not run:
         said = "The examples were not run for these pages."
     else:
         pattern, said = gallery_data.gallery(HERE.parent / "examples")
