@@ -50,7 +50,7 @@ def warn_of_copies(
     one_label = "" if units is None else ", or give copies one label in units="
     warn_of_intervals(
         f"{n_copies:,} of {n_long:,} documents that are not short are exact copies of others: each "
-        f" counts as evidence of its own, and {what}. Drop them (pandas: "
+        f"counts as evidence of its own, and {what}. Drop them (pandas: "
         f"frame.drop_duplicates){one_label}."
     )
 

@@ -33,16 +33,12 @@ _UNREAD = {
     "counts": ("analyzer", "lowercase", "stop_words", "token_pattern"),
 }
 # Parameters that say which words of another kind of input are pairs, and what they are in this one.
-_OTHER_PAIRS = {
-    "text": ("pair_weights",),
-    "tokens": ("pair_weights",),
-    "counts": ("window", "window_weights", "subsample"),
-}
-_PAIRS_OF = {
-    "text": "pairs are those of a window, which window_weights weighs",
-    "tokens": "pairs are those of a window, which window_weights weighs",
-    "counts": "all tokens of a row are pairs, which pair_weights weighs",
-}
+_IN_WINDOWS = ("pair_weights",), "pairs are those of a window, which window_weights weighs"
+_IN_ROWS = (
+    ("window", "window_weights", "subsample"),
+    "all tokens of a row are pairs, which pair_weights weighs",
+)
+_OTHER_PAIRS = {"text": _IN_WINDOWS, "tokens": _IN_WINDOWS, "counts": _IN_ROWS}
 _SAID = {"text": "text", "tokens": "token lists", "counts": "a count matrix"}
 _MADE_BY = {"tokens": "makes the tokens", "counts": "counts, such as CountVectorizer"}
 
@@ -194,12 +190,13 @@ def warn_of_unread(estimator: Any, kind: str) -> None:
 
 def _warn_of_other_pairs(estimator, kind):
     """Warn of parameters that say which words of another kind of input are pairs."""
-    names = [name for name in _OTHER_PAIRS[kind] if hasattr(estimator, name)]
+    names, instead = _OTHER_PAIRS[kind]
+    names = [name for name in names if hasattr(estimator, name)]
     if given := other_than_default(estimator, names):
         are, them = ("are", "them") if len(given) > 1 else ("is", "it")
         warn_user(
-            f"{' and '.join(given)} {are} not used for X, which is {_SAID[kind]}: "
-            f"{_PAIRS_OF[kind]}. Leave {them} out.",
+            f"{' and '.join(given)} {are} not used for X, which is {_SAID[kind]}: {instead}. Leave "
+            f"{them} out.",
             UserWarning,
         )
 

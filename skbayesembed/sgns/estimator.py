@@ -122,9 +122,8 @@ class BayesianSGNS(
         Precision lambda of the prior. ``"auto"``: the one whose mode best predicts a fifth of the
         units, which is held out (of the pairs, at random, if no documents are known); this costs
         up to three searches for a mode. Of little text each fifth is held out in turn, with as many
-        searches each. If learning is online, it is 1. ``"learned"``: with
-        the vectors (not with ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not used by
-        ``prior="ard"``.
+        searches each. If learning is online, it is 1. ``"learned"``: with the vectors (not with
+        ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not used by ``prior="ard"``.
     hyperprior : (float, float) or None, default=None
         Shape and rate of the Gamma hyperprior of learned precisions. None means (1e-3, 1e-3) for
         ``prior="ard"``, where a tighter one keeps components from switching off, and (1, 1) for

@@ -196,9 +196,12 @@ class _Path:
             self._folds.append(_Fold(*tables, n_components, rng, self._run, self._times))
 
     def __call__(self, precision):
-        self._estimator.prior_precision = precision
-        prior = build_prior(self._estimator, self._vocabulary)
-        return sum(fold.score(precision, prior) for fold in self._folds) / self._total
+        if unknown := [fold for fold in self._folds if precision not in fold.scores]:
+            self._estimator.prior_precision = precision
+            prior = build_prior(self._estimator, self._vocabulary)
+            for fold in unknown:
+                fold.find(precision, prior)
+        return self.scores[precision]
 
     @property
     def _total(self):
@@ -247,12 +250,10 @@ class _Fold:
         self.held = SGNSModel(held, n_components, 1e-300)
         self.gradient = np.empty(self.held.n_parameters)
 
-    def score(self, precision, prior):
-        """Log probability of what is held out."""
-        if precision not in self.scores:
-            self.modes[precision] = theta = self._search(precision, prior)
-            self.scores[precision] = self.held.logp_and_grad(theta, self.gradient)
-        return self.scores[precision]
+    def find(self, precision, prior):
+        """Find the mode of a precision, and the log probability of what is held out there."""
+        self.modes[precision] = theta = self._search(precision, prior)
+        self.scores[precision] = self.held.logp_and_grad(theta, self.gradient)
 
     def is_zero(self, precision):
         """As of `_Path`."""

@@ -100,11 +100,8 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
         return estimator.words_[:0], none, none, none.reshape(0, 2), none, prob, DRAWS, none
     check_seen(estimator, phrase.index)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
-    chosen = _near(estimator, mean, n)
-    if draws_afresh(estimator.posterior_):
-        mean[chosen] = _drawn_afresh(estimator, phrase, others[chosen], shift).mean(axis=0)
-        chosen = chosen[np.argsort(-mean[chosen], kind="stable")[:n]]
-    elif deviations.by_answer:
+    chosen, drawn = _nearest(estimator, phrase, others, mean, n, shift)
+    if drawn is None and deviations.by_answer:
         # of those that are shown alone: each takes a linear system
         others, mean, chosen = others[chosen], mean[chosen], np.arange(n)
     cosines = partial(_asked_of, estimator, phrase, shift)
@@ -126,11 +123,20 @@ def ranked(estimator, phrase, others, n, top, prob, shift):
     )
 
 
-def _near(estimator, mean, n):
-    """Places of the ``n`` largest of some means, or of more where draws afresh are to decide."""
-    if n and draws_afresh(estimator.posterior_):
-        n = _TIMES * n + _BESIDES
-    return np.argsort(-mean, kind="stable")[:n]
+def _nearest(estimator, phrase, others, mean, n, shift):
+    """Places of the ``n`` words that are nearest, by their means, nearest first.
+
+    Where `similarity` draws afresh, by its draws, which are returned with them, (n_draws, n); the
+    means of all words that may be nearest become those of these draws, in place.
+    """
+    order = np.argsort(-mean, kind="stable")
+    if n == 0 or not draws_afresh(estimator.posterior_):
+        return order[:n], None
+    order = order[: _TIMES * n + _BESIDES]
+    drawn = _drawn_afresh(estimator, phrase, others[order], shift)
+    mean[order] = drawn.mean(axis=0)
+    chosen = np.argsort(-mean[order], kind="stable")[:n]
+    return order[chosen], drawn[:, chosen]
 
 
 def _asked_of(estimator, phrase, shift, places):
@@ -160,12 +166,8 @@ def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
     """
     draws = estimator._target_draws(shift)
     mean, rank = _pass(draws, phrase, others, top)
-    order = _near(estimator, mean, n)
-    if draws_afresh(estimator.posterior_) and order.size:
-        cosines = _drawn_afresh(estimator, phrase, others[order], shift)
-        by_mean = np.argsort(-cosines.mean(axis=0), kind="stable")[:n]
-        order, cosines = order[by_mean], cosines[:, by_mean]
-    else:
+    order, cosines = _nearest(estimator, phrase, others, mean, n, shift)
+    if cosines is None:
         cosines = np.array([_cosines(rho, phrase, others[order]) for rho in draws])
     chosen, found = others[order], summarise(cosines, prob)
     words = estimator.words_[chosen]

@@ -60,8 +60,8 @@ class ResolvingMixin:
             As in ``fit``, with the same errors.
         precision : bool, default=False
             Whether to search for ``prior_precision="auto"``, with up to three searches for a mode
-            (of little text, with as many for each of five fifths);
-            the rank of the mode found then also decides on the solver.
+            (of little text, with as many for each of five fifths); the rank of the mode found then
+            also decides on the solver.
 
         Returns
         -------
