@@ -212,7 +212,9 @@ class TopicReadingMixin(WordReadingMixin):
         Without ``times``, units are treated as independent. If consecutive units are alike,
         intervals are then too narrow. With ``times``, effects are those of generalized least
         squares, averaged over the probable correlations of each topic's residuals: see the Notes of
-        `regress`.
+        `regress`. As topics differ in these, effects would not quite add up over the topics, to
+        nothing, or to one for the constant: each is moved by its part of the difference, in
+        proportion to its variance, and keeps its standard error.
 
         References
         ----------

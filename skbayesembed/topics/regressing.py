@@ -114,7 +114,7 @@ def _independent(design, units, when, shares, each, rng):
 
 
 def _in_time(design, units, when, shares, each, rng):
-    """The same where they may be autocorrelated, each topic in its own way."""
+    """The same where they may be autocorrelated, each topic in its own way; effects add up."""
     shares = np.array(list(shares)).transpose(2, 1, 0)  # (topic, document, draw)
     noise = rng.standard_normal((shares.shape[2], each, units.n_units))
     parts, facts = [], []
@@ -125,8 +125,29 @@ def _in_time(design, units, when, shares, each, rng):
         parts.append((mean.T, variance.T, drawn, regression.freedom))
         facts.append(regression.found.facts())
     found, variances, draws, freedom = (np.stack(of, axis=-1) for of in zip(*parts, strict=True))
+    shift = _adding_up(found, variances, design.terms == INTERCEPT)
     facts = {name: np.array([of[name] for of in facts]) for name in facts[0]}
-    return found, variances, draws, freedom, facts
+    return found + shift, variances, draws + shift[:, None], freedom, facts
+
+
+def _adding_up(found, variances, total):
+    """What effects have to move by to add up over the topics, as shares do in each document.
+
+    Topics whose residuals have correlations of their own have estimators that differ, and sums that
+    are off. Each takes a part of this that goes by its variance: least squares under the constraint
+    if topics were independent. Their covariances are left out, since those of shares leave sums
+    no variance, and are no guide to what these are off by.
+
+    Parameters
+    ----------
+    found, variances : ndarray of shape (n_draws, n_terms, n_topics)
+    total : ndarray of shape (n_terms,)
+        What effects add up to: one for the constant, nothing for the others.
+    """
+    gap = found.sum(axis=-1, keepdims=True) - total[:, None]
+    of_all, equal = variances.sum(axis=-1, keepdims=True), 1.0 / found.shape[-1]
+    part = np.divide(variances, of_all, out=np.full(found.shape, equal), where=of_all > 0)
+    return -gap * part
 
 
 def _pooled(estimator, terms, spread, found, variances, draws, of_units, facts, chosen):

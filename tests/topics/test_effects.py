@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
+from skbayesembed.numeric.autocorrelation import LeastSquaresInTime
 from skbayesembed.posterior.sentences import with_signs
 from skbayesembed.topics import regressing
 from tests.helpers.extras import optional
@@ -157,6 +158,63 @@ def test_effects_in_time(model, data):
     assert "straight line" not in repr(found)
     apart = model.effects(drifting, **options)
     assert found.sd[1].max() > apart.sd[1].max()
+
+
+def test_effects_in_time_add_up():
+    """As shares of a document do, in every draw of the topics; the least certain move most."""
+    rng = np.random.default_rng(0)
+    found, variances = rng.normal(size=(7, 3, 4)), rng.gamma(1.0, size=(7, 3, 4))
+    variances[:, :, 2] = 0.0
+    total = np.array([False, True, False])
+    moved = found + (shift := regressing._adding_up(found, variances, total))
+    np.testing.assert_allclose(moved.sum(axis=-1), np.tile(total, (7, 1)), atol=1e-12)
+    assert not shift[..., 2].any()
+    np.testing.assert_allclose(shift[..., 0] * variances[..., 1], shift[..., 1] * variances[..., 0])
+    # of the combinations that add up, that which is nearest, by these variances
+    other = np.array([0.1, -0.3, 0.0, 0.2])
+    far = [np.sum((moved + step * other - found)[..., [0, 1, 3]] ** 2 / variances[..., [0, 1, 3]])
+           for step in (-0.01, 0.0, 0.01)]  # fmt: skip
+    assert far[1] < min(far[0], far[2])
+    # nothing moves where they add up
+    assert np.abs(regressing._adding_up(moved, variances, total)).max() < 1e-12
+
+
+def test_draws_of_effects_in_time_are_about_effects_that_add_up():
+    """Three topics with correlations of their own; of two, which mirror each other, nothing moves."""
+    rng, index = np.random.default_rng(1), np.repeat(np.arange(24), 2)
+    slow, x = np.cumsum(rng.normal(size=(2, 24)), axis=1)[:, index]
+    fast = rng.normal(size=(2, 48))
+    design = SimpleNamespace(
+        matrix=np.column_stack([x, np.ones(48)]), terms=np.array(["x", "(intercept)"])
+    )
+    units = SimpleNamespace(index=index, n_units=24)
+
+    def regress(shares):
+        rng = np.random.default_rng(0)
+        return regressing._in_time(design, units, index.astype(float), shares, 500, rng)
+
+    three = [np.column_stack([slow, e, 1 - slow - e]) for e in fast]
+    found, variances, draws, freedom, facts = regress(three)
+    np.testing.assert_allclose(found.sum(axis=-1), [[0, 1]] * 2, atol=1e-12)
+    assert draws.shape == (2, 500, 2, 3) and freedom.shape == (2, 3)
+    assert facts["autocorrelated"].shape == (3,)
+    # five Monte Carlo errors
+    error = np.sqrt(variances / 500)
+    assert np.all(np.abs(draws.mean(axis=1) - found) < 5 * error)
+    for topic in range(3):
+        alone = [np.column_stack([s[:, topic], 1 - s[:, topic]]) for s in three]
+        mirrored = regress(alone)
+        np.testing.assert_allclose(
+            mirrored[0][..., 0] + mirrored[0][..., 1], [[0, 1]] * 2, atol=1e-9
+        )
+        # standard errors are those of each topic by itself
+        np.testing.assert_allclose(mirrored[1][..., 0], variances[..., topic], rtol=1e-6)
+        fit = LeastSquaresInTime(
+            design.matrix, np.mean([s[:, topic] for s in three], axis=0), index, index.astype(float)
+        )
+        by_itself = fit.fit(np.column_stack([s[:, topic] for s in three]))[0].T
+        np.testing.assert_allclose(mirrored[0][..., 0], by_itself, atol=1e-9)
+        assert np.abs(found[..., topic] - by_itself).max() > 1e-4
 
 
 def test_digits_follow_standard_errors(model, data):
