@@ -14,7 +14,7 @@ from ..sgns.comparisons import check_different
 from ..sgns.questions.phrases import phrase_of
 from ..sgns.questions.verdicts import few_pairs
 from .canvas import Display, can, curves, label_of_all, labelled, legend_above
-from .labels import called, called_each, label_times, wrapped
+from .labels import called, called_each, label_times, wrapped, wrapped_each
 from .marks import band, reference
 
 # Inches, without and for each line of the legend.
@@ -239,7 +239,7 @@ class DriftDisplay(Display):
         """
         differences = self._are_differences()
         band_label = wrapped(label_of_all(self.answers, "band"), _TITLE)
-        labels = [wrapped(str(label), _LETTERS) for label in self.answers]
+        labels = wrapped_each([str(label) for label in self.answers], _LETTERS)
         lines = sum(1 + label.count("\n") for label in labels) + band_label.count("\n")
         (axes,) = self._open(ax, _HEIGHT + _LINE * lines)
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []

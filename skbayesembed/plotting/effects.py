@@ -12,7 +12,7 @@ from ..corpus.design import INTERCEPT
 from ..posterior.cells import p_values
 from ..posterior.sources import interval_label
 from .canvas import WIDTH, Display, check_table, names_for, numbers_of
-from .labels import on_rough, topic_labels, wrapped
+from .labels import on_rough, topic_labels, wrapped_each
 from .marks import (
     LINE,
     beside,
@@ -232,7 +232,8 @@ def _titles(terms):
     if len(terms) == 1:
         return terms
     # names of columns have underscores for spaces
-    return [wrapped(term.replace("_", "_ "), _LETTERS).replace("_ ", "_") for term in terms]
+    titles = wrapped_each([term.replace("_", "_ ") for term in terms], _LETTERS)
+    return [title.replace("_ ", "_") for title in titles]
 
 
 def _terms_of(effects, terms):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,10 +47,44 @@ def wrapped(name: str, letters: int) -> str:
     >>> wrapped("bank", 21)
     'bank'
     """
+    return "\n".join(_cut_at_end(name, letters))
+
+
+def wrapped_each(names: Sequence[str], letters: int) -> list[str]:
+    r"""Several names, each as `wrapped`, with different labels for different names.
+
+    What would be alike is cut in the middle, and where that is alike too not at all.
+
+    Examples
+    --------
+    >>> from skbayesembed.plotting.labels import wrapped_each
+    >>> wrapped_each(["seats of parties in the House", "seats of parties in the Senate"], 8)
+    ['seats of\n... the\nHouse', 'seats of\n... the\nSenate']
+    """
+    labels = [wrapped(name, letters) for name in names]
+    for lines in (_cut_in_middle, textwrap.wrap):
+        of = {
+            label: {n for n, x in zip(names, labels, strict=True) if x == label} for label in labels
+        }
+        labels = [
+            "\n".join(lines(name, letters)) if len(of[label]) > 1 else label
+            for name, label in zip(names, labels, strict=True)
+        ]
+    return labels
+
+
+def _cut_at_end(name, letters):
+    """Lines of a name, those beyond three left out."""
     if len(name) <= letters:
-        return name
-    lines = textwrap.wrap(name, letters, max_lines=_MOST_LINES, placeholder=" ...")
-    return "\n".join(lines)
+        return [name]
+    return textwrap.wrap(name, letters, max_lines=_MOST_LINES, placeholder=" ...")
+
+
+def _cut_in_middle(name, letters):
+    """First and last lines of a name, three in all."""
+    # a text is cut at its beginning as its mirror image is at its end
+    last = textwrap.wrap(name[::-1], letters, max_lines=_MOST_LINES - 1, placeholder=" ...")
+    return [textwrap.wrap(name, letters)[0], *(line[::-1] for line in reversed(last))]
 
 
 def topic_labels(words, names, *, numbered=True):
@@ -61,13 +96,15 @@ def topic_labels(words, names, *, numbered=True):
     names : ndarray of str of shape (n_topics,) or None
         Names, and numbers of topics that have none; None where no topic has one.
     numbered : bool, default=True
-        Whether the number of a topic stands before its words.
+        Whether the number of a topic stands before its words; it does where they are those of
+        another topic, too.
     """
+    firsts = [" ".join((of.split() if isinstance(of, str) else list(of))[:_FIRST]) for of in words]
     labels = []
-    for k, of in enumerate(words):
-        first = " ".join((of.split() if isinstance(of, str) else list(of))[:_FIRST])
+    for k, first in enumerate(firsts):
         named = names is not None and str(names[k]) != str(k)
-        labels.append(str(names[k]) if named else f"{k}: {first}" if numbered else first)
+        number = f"{k}: " * (numbered or firsts.count(first) > 1)
+        labels.append(str(names[k]) if named else f"{number}{first}")
     return labels
 
 

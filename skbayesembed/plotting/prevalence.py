@@ -14,7 +14,7 @@ from ..posterior.sources import interval_label, units_called
 from ..senses.ends import ends
 from ..senses.prevalences import Prevalences, whose
 from .canvas import SHORT, Display, can, curves, legend_above, names_for, numbers_of
-from .labels import label_times, wrapped
+from .labels import label_times, wrapped, wrapped_each
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
@@ -245,7 +245,7 @@ class PrevalenceDisplay(Display):
                 "which the table does not have. Pass them to from_estimator or prevalence_info."
             )
         chosen, rows = self._chosen(genres), _rows_of(found)
-        names = [wrapped(name, _WRAPPED) for name in self._names()]
+        names = wrapped_each(self._names(), _WRAPPED)
         shown = self._shown(senses, rows)
         kinds = list(islice(curves(), max(map(max, rows)) + 1))
         looks = [(name, kinds[row[0]]) for name, row in zip(names, rows, strict=True)]

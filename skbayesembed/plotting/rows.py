@@ -12,7 +12,6 @@ from ..dynamic.verdicts import note_of_changes
 from ..posterior.cells import (
     both_amounts,
     bounded,
-    cut_list,
     cut_lists,
     dashed,
     in_figure,
@@ -96,7 +95,7 @@ def _which_is_nearest(table):
     if table.verdict != "nearest":
         return None
     probably = "probably " if only_probably_nearest(table, table.verdict) else ""
-    return f"{probably}nearest: {cut_list(table.words[0])}"
+    return f"{probably}nearest: {cut_lists(table.words)[0]}"
 
 
 def _on_draws(result):

@@ -11,7 +11,7 @@ from ..numeric.relevance import notes_on_rank
 from ..posterior.sources import interval_label
 from ..senses.verdicts import FEWEST_SNIPPETS
 from .canvas import SMALL, WIDTH, Display, can, check_table, names_for, numbers_of
-from .labels import on_rough, wrapped
+from .labels import on_rough, wrapped_each
 from .marks import ROW, forest, keep_ticks_apart
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
@@ -103,7 +103,7 @@ class WordsDisplay(Display):
         found = self.result
         known = getattr(found, "names", None)
         chosen = numbers_of(chosen, len(found.words), self._what, known)
-        names = [wrapped(name, _LETTERS) for name in self._names()]
+        names = wrapped_each(self._names(), _LETTERS)
         most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
         n_columns = min(len(chosen), most)
         n_rows = -(-len(chosen) // n_columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -166,8 +167,18 @@ def quoted_each(label: str) -> str:
 
 
 def cut_lists(labels: Iterable[str]) -> list[str]:
-    """The same of each label of a column."""
-    return [cut_list(str(label)) for label in labels]
+    """The same of each label of a column; different lists that are cut alike are there in full.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.cells import cut_lists
+    >>> cut_lists(["oak, elm, ash, yew", "sea, bay", "sea, bay, ice, fog", "sea, bay, ice, rain"])
+    ['oak, elm, ash (+1)', 'sea, bay', 'sea, bay, ice, fog', 'sea, bay, ice, rain']
+    """
+    labels = [str(label) for label in labels]
+    short = {label: cut_list(label) for label in labels}
+    times = Counter(short.values())
+    return [short[label] if times[short[label]] == 1 else label for label in labels]
 
 
 def amounts(values: Iterable[float]) -> list[str]:

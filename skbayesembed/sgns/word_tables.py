@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -17,7 +18,7 @@ def units_notes(table):
     if table.n_units is None:
         return []
     notes = [NOTE_ON_UNITS] if table._lent else []
-    few = ", ".join(cut_lists(table.words[table.n_units < FEW_UNITS]))
+    few = _listed(table, table.n_units < FEW_UNITS)
     if not few:
         return notes
     return [*notes, f"(fewer than {FEW_UNITS} effective units, so that intervals are rough: {few})"]
@@ -32,9 +33,14 @@ def few_notes(table):
     """The line on what a table has next to no text of in its period, or none."""
     if table.few is None or not table.few.any():
         return []
-    of = ", ".join(cut_lists(table.words[table.few]))
+    of = _listed(table, table.few)
     rows = "all rows" if table.few.all() else f"the rows of {of}"
     return [f"({TOO_LITTLE} in {table.period} of a word behind {rows}: dashes; {IN_FRAME})"]
+
+
+def _listed(table, rows):
+    """Words of some rows, a mask, as the table has them."""
+    return ", ".join(compress(cut_lists(table.words), rows))
 
 
 def unknown_where(proba, few):

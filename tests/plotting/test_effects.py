@@ -157,6 +157,24 @@ def test_topics_without_a_name_are_called_by_their_first_words(topics, effects):
     assert labels[1] == "trade" and labels[0] == first[0]
 
 
+def test_terms_that_differ_have_titles_that_do(effects):
+    """Long names are cut in the middle where they differ at the end only."""
+    alike = [f"Share_of_seats_of_Republicans_in_the_{of}" for of in ("House", "Senate")]
+    found = replace(effects, terms=np.array(["(intercept)", "party", *alike]))
+    titles = [axes.get_title("left") for axes in EffectsDisplay.from_result(found).axes_]
+    assert titles == [
+        "party", "Share_of_\n...\nin_the_House", "Share_of_\n...\nin_the_Senate",
+    ]  # fmt: skip
+
+
+def test_topics_with_the_same_first_words_have_labels_that_differ(effects):
+    """In forests, whose rows have no numbers of topics."""
+    words = [f"river bank water {more}" for more in ("money", "loan", "loan")]
+    found = replace(effects, words=np.array(["sea ship harbor", *words])[: len(effects.words)])
+    labels = [text.get_text() for text in ForestDisplay.from_result(found).ax_.get_yticklabels()]
+    assert len(set(labels)) == len(labels) and not labels[0].startswith("year: 0")
+
+
 def test_titles_keep_apart(effects):
     """Long names of terms are wrapped, and lie above the heads beside them."""
     long = ["(intercept)", "years_in_the_office", "president_of_party", "www_mmm_www_mm"]

@@ -121,6 +121,17 @@ def test_columns_beside_rows_are_of_their_size(by_units):
     assert {text.get_fontsize() for text in given.ax_.texts} == {11.0}
 
 
+def test_lists_that_begin_alike_have_labels_that_differ(by_units):
+    alike = [["bee", "cat", "dog", last] for last in ("elk", "fox")]
+    table = by_units.nearer("ant", [*alike, ["elk", "fox", "gnu", "bee"]])
+    labels = [
+        text.get_text() for text in plotting.ForestDisplay.from_result(table).ax_.get_yticklabels()
+    ]
+    whole = {"bee, cat, dog, elk", "bee, cat, dog, fox"}
+    assert {label.replace("\n", " ") for label in labels} == whole | {"elk, fox, gnu (+1)"}
+    assert all(label in repr(table) for label in whole)
+
+
 def test_words_held_against_a_word(by_units):
     others = ["bee", ["cat", "dog"], "hen"]
     display = plotting.NearerDisplay.from_estimator(by_units, "ant", others)

@@ -73,6 +73,10 @@ def test_long_names_are_wrapped(senses):
     assert label.replace("\n", " ") == long and max(map(len, label.split("\n"))) <= 44
     cut = PrevalenceDisplay.from_estimator(senses, names=[3 * long, "shore"]).lines_[0][0]
     assert cut.get_label().count("\n") == 2 and cut.get_label().endswith(" ...")
+    alike = PrevalenceDisplay.from_estimator(senses, names=[f"{3 * long} {i}" for i in "ab"])
+    labels = [line.get_label() for line in alike.lines_[0]]
+    assert [label[-2:] for label in labels] == [" a", " b"]
+    assert all(label.count("\n") == 2 and "\n... " in label for label in labels)
 
 
 def test_periods_without_snippets_are_hollow(senses):

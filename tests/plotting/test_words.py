@@ -64,6 +64,15 @@ def test_long_names_are_wrapped(senses):
     assert left.x1 < right.x0
 
 
+def test_names_that_differ_at_the_end_have_titles_that_do(senses):
+    names = [
+        f"a financial institution of all the confederated {of} states" for of in ("us", "them")
+    ]
+    display = SenseWordsDisplay.from_estimator(senses, 5, names=names)
+    titles = [axes.get_title("left") for axes in display.axes_]
+    assert [title.split("\n")[-1] for title in titles] == ["us states", "them states"]
+
+
 def test_the_order_of_relevance_is_told(senses):
     for rank in ("probable", "relevant"):
         figure = SenseWordsDisplay.from_estimator(senses, 5, rank=rank).figure_

@@ -180,7 +180,7 @@ def test_effects_in_time_add_up():
 
 
 def test_draws_of_effects_in_time_are_about_effects_that_add_up():
-    """Three topics with correlations of their own; of two, which mirror each other, nothing moves."""
+    """Topics with correlations of their own; of two, which mirror each other, nothing moves."""
     rng, index = np.random.default_rng(1), np.repeat(np.arange(24), 2)
     slow, x = np.cumsum(rng.normal(size=(2, 24)), axis=1)[:, index]
     fast = rng.normal(size=(2, 48))
