@@ -13,6 +13,7 @@ from ..common.checks import check_choice, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
+from ..posterior.sources import has_vector_draws
 from ..sgns.vectors import deviations_of
 from . import inputs, predict
 from .features import sampled_features
@@ -164,7 +165,8 @@ class DynamicDocumentsMixin(DocumentFeaturesMixin):
         """Standard deviations of target vectors in a period, and pairs of words."""
         t = self.periods_.find(period, "period")
         facts = {"pairs": self.observed_[t]}
-        if deviations_of(self) is not None or self.posterior_.attrs["solver"] != "map":
+        drawn = self.posterior_.attrs["solver"] != "map" and has_vector_draws(self.posterior_)
+        if drawn or deviations_of(self) is not None:
             every = sparse.eye_array(self.words_.size, format="csr")
             centres = np.full(self.words_.size, self.periods_.centres[t])
             features = predict.document_features(self, every, centres, True)

@@ -48,7 +48,7 @@ class Place:
     variance: float | np.ndarray = 0.0
 
 
-def place_of(estimator, centre, diffusion):
+def place_of(estimator, centre, diffusion=None):
     """The `Place` of a time under the prior, given the vectors of the periods.
 
     Parameters
@@ -56,13 +56,19 @@ def place_of(estimator, centre, diffusion):
     estimator : DynamicSGNS
     centre : float
         As `Periods.centre_of` has it.
-    diffusion : float or ndarray of shape (n_draws,)
+    diffusion : float or ndarray of shape (n_draws,), optional
+        By default that of the estimator.
+
+    Raises
+    ------
+    KeyError
+        If the time is no period's, and draws of a learned diffusion were not kept.
     """
     centres, variance = estimator.periods_.centres, estimator._prior.variance
     after = int(np.searchsorted(centres, centre))
     if after < centres.size and centres[after] == centre:
         return Place([(after, 1.0)])
-    rate = estimator._prior.rate(diffusion)
+    rate = estimator._prior.rate(diffusion_draws(estimator) if diffusion is None else diffusion)
     if after in (0, centres.size):
         near = min(after, centres.size - 1)
         angle = rate * abs(centre - centres[near])
@@ -78,11 +84,29 @@ def place_of(estimator, centre, diffusion):
 
 
 def diffusion_draws(estimator):
-    """Draws of a learned diffusion; one number where it is fixed, or estimated as ``"vi"`` does."""
-    posterior = estimator.posterior_
-    if "diffusion" in posterior:
-        return posterior.flat("diffusion").reshape(-1)
-    return float(posterior.attrs.get("diffusion", estimator._prior.diffusion))
+    """Draws of a learned diffusion; one number where it is fixed, or estimated as ``"vi"`` does.
+
+    A KeyError where they were not kept.
+    """
+    if _has_diffusion(estimator.posterior_):
+        return estimator.posterior_.flat("diffusion").reshape(-1)
+    return _known_diffusion(estimator)
+
+
+def mean_diffusion(estimator):
+    """Posterior mean of a learned diffusion, or what is known of it; a float."""
+    if _has_diffusion(estimator.posterior_):
+        return float(np.mean(estimator.posterior_.mean("diffusion")))
+    return _known_diffusion(estimator)
+
+
+def _has_diffusion(posterior):
+    """Whether the diffusion is a parameter with draws, kept or not."""
+    return "diffusion" in posterior or "diffusion" in posterior.moments
+
+
+def _known_diffusion(estimator):
+    return float(estimator.posterior_.attrs.get("diffusion", estimator._prior.diffusion))
 
 
 # Draws -------------------------------------------------------------------------------------------
@@ -244,9 +268,7 @@ def document_features(estimator, counts, centres, with_std):
         out[rows, :k] = own @ mean_at(estimator, place)
         if with_std:
             variance = _variance_at(estimator, place, own)
-            squares = np.asarray(own.multiply(own).sum(axis=1)).reshape(-1, 1)
-            noise = np.mean(place.variance) * squares * squares_as_read(estimator)
-            out[rows, k:] = np.sqrt(variance + noise)
+            out[rows, k:] = np.sqrt(variance + _noise_at(estimator, place, own))
     return out
 
 
@@ -258,9 +280,8 @@ def places_of(estimator, centres):
     if centres is None:
         shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
         return [(slice(None), Place(shares), 0)]
-    diffusion = diffusion_draws(estimator)
     return [
-        (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion), c.view(np.uint64))
+        (np.flatnonzero(centres == c), place_of(estimator, float(c)), c.view(np.uint64))
         for c in np.unique(centres).astype(np.float64)
     ]
 
@@ -273,6 +294,15 @@ def _variance_at(estimator, place, weights):
         return feature_variance(weights, as_read(estimator, "rho", draws))
     parts = [(period, float(np.mean(weight))) for period, weight in place.parts]
     return variance_by_units(deviations.together(parts), weights)
+
+
+def _noise_at(estimator, place, weights):
+    """The noise of a place in weighted sums of targets; a period has none, and needs no draws."""
+    noise = np.mean(place.variance)
+    if noise == 0.0:
+        return 0.0
+    squares = np.asarray(weights.multiply(weights).sum(axis=1)).reshape(-1, 1)
+    return noise * squares * squares_as_read(estimator)
 
 
 def mean_at(estimator, place):
@@ -312,7 +342,7 @@ def _probability(estimator, centre):
         return _mixture(estimator)
     # the number of the time itself as the key: what else is scored does not matter
     rng = np.random.default_rng(reading_seed(estimator, 2, np.float64(centre).view(np.uint64)))
-    place = place_of(estimator, centre, diffusion_draws(estimator))
+    place = place_of(estimator, centre)
     rho, alpha = (place_draws(estimator, name, place, rng) for name in SIDES)
     return lambda rows, columns: predictive(rho, alpha, rows, columns)
 

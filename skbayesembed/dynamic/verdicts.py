@@ -16,7 +16,7 @@ from ..posterior.sources import (
     units_called,
     where_few,
 )
-from .predict import diffusion_draws
+from .predict import mean_diffusion
 from .seen import amount_of
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
@@ -65,7 +65,7 @@ def settings_of(estimator):
     the column of units (``units_name``); None for the last two where they are not known.
     """
     return {
-        "diffusion": float(np.mean(diffusion_draws(estimator))),
+        "diffusion": mean_diffusion(estimator),
         "diffusion_learned": estimator._prior.learned,
         "n_components": estimator.rho_.shape[-1],
         "pairs_of_use": estimator._pairs_of_use,

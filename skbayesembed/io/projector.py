@@ -72,9 +72,10 @@ def to_projector(
     target vectors of an estimator with a posterior there are also ``sd``, the root of the summed
     variances of the entries, which is the typical distance of the vector from its mean, and
     ``interval_width``, the mean width, over entries, of normal intervals of probability ``prob``.
-    Variances are those of ``uncertainty``. If the estimator knows them, there are ``n_units``, the
-    effective number of units of sampling in which the word was seen, or ``pairs``, the number of
-    pairs with the word as target in the period.
+    Variances are those of ``uncertainty``; both columns are left out where they need draws and none
+    were kept. If the estimator knows them, there are ``n_units``, the effective number of units of
+    sampling in which the word was seen, or ``pairs``, the number of pairs with the word as target
+    in the period.
 
     Examples
     --------

@@ -273,6 +273,11 @@ def draws_afresh(posterior: Any) -> bool:
     return hasattr(getattr(posterior, "approximation", None), "draw_words")
 
 
+def has_vector_draws(posterior: Any) -> bool:
+    """Whether there are draws of vectors of words: recorded ones, or those made for answers."""
+    return "rho" in posterior or draws_afresh(posterior)
+
+
 def _is_thinned(posterior):
     """Whether answers are of those draws alone that were kept."""
     return THINNED_FROM in posterior.attrs and not draws_afresh(posterior)

@@ -17,6 +17,7 @@ from ..corpus.kinds import materialise
 from ..corpus.known import warn_of_unknown
 from ..corpus.units import sampling_in_use
 from ..posterior.results import Result
+from ..posterior.sources import has_vector_draws
 from . import inputs, predict
 from .features import document_features, sampled_features
 from .loo import loo
@@ -226,7 +227,8 @@ class DocumentsMixin(DocumentFeaturesMixin):
             # deviations of all words are not known
             return {"n_units": self.n_units_}
         deviations = deviations_of(self)
-        if deviations is not None or self.posterior_.attrs["solver"] != "map":
+        drawn = self.posterior_.attrs["solver"] != "map" and has_vector_draws(self.posterior_)
+        if drawn or deviations is not None:
             every = sparse.eye_array(self.words_.size, format="csr")
             facts["spread"] = document_features(self, every, True)[:, self._n_means :]
         if deviations is not None:

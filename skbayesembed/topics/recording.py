@@ -93,12 +93,13 @@ def _marginal_work(estimator, training, k):
 
 def has_gaussians(posterior):
     """Whether a posterior of topics is of Gaussians, as against Dirichlet priors of words."""
-    return "topic_vector" not in posterior
+    # without draws there are moments
+    return "topic_vector" not in posterior and "topic_vector" not in posterior.moments
 
 
 def background_of(posterior):
     """The topic that is the background of the others and has no vector, or None."""
-    if has_gaussians(posterior) or posterior["topic_vector"][0, 0, 0].any():
+    if has_gaussians(posterior) or posterior.mean("topic_vector")[0].any():
         return None
     return 0
 

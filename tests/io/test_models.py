@@ -35,6 +35,7 @@ from skbayesembed import (
 )
 from skbayesembed.common import memory
 from skbayesembed.datasets.named import NamedList
+from skbayesembed.dynamic.predict import mean_diffusion
 from skbayesembed.io import WordVectors, models
 from skbayesembed.io.archive import array_of, header_of, write_archive
 from skbayesembed.io.digest import digest
@@ -416,6 +417,30 @@ def test_without_draws_answers_are_the_same_or_refused(name, tmp_path):
             np.testing.assert_allclose(found, expected, rtol=1e-10, err_msg=method)
     # an approximation that is drawn from for every answer is stored itself
     assert refused or name == "dynamic-vi"
+
+
+def test_a_learned_diffusion_without_draws_is_not_taken_for_another(tmp_path):
+    """Vectors of a time that is no period's hang on it."""
+    options = SHORT | {"solver": "gibbs", "diffusion": "learned", "uncertainty": "model"}
+    model = DynamicSGNS(2, **options).fit(TEXTS, times=YEARS)
+    none = saved(model, tmp_path, draws=0)
+    for_both = [m.transform(TEXTS[:1], times=YEARS[:1]) for m in (model, none)]
+    np.testing.assert_allclose(*for_both, rtol=1e-10)
+    with pytest.raises(KeyError, match="'diffusion' is asked for its draws, and there are none"):
+        none.transform(TEXTS[:1], times=[2005])
+    # once taken for the default, .001
+    np.testing.assert_allclose(mean_diffusion(none), mean_diffusion(model), rtol=1e-6)
+
+
+def test_topics_that_shape_priors_are_exported_without_draws(tmp_path):
+    """That they have vectors, and which one has none, is known all the same."""
+    case, model = CASES["topics-dirichlet-vi"], fitted("topics-dirichlet-vi")
+    none = saved(model, tmp_path, draws=0)
+    vectors, expected = none.to_word_vectors(), model.to_word_vectors()
+    assert vectors.words.tolist() == expected.words.tolist()
+    np.testing.assert_allclose(vectors.vectors, expected.vectors, rtol=1e-6)
+    with pytest.raises(KeyError, match="is asked for its draws, and there are none"):
+        none.transform(case.counts)
 
 
 def test_drifting_words_that_are_drawn_afresh_need_no_draws(tmp_path):

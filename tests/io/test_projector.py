@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
-from skbayesembed.io import WordVectors, to_projector
+from skbayesembed.io import WordVectors, load, to_projector
 
 TEXTS = ["the river bank flooded", "money in the bank loan", "river bank wet"] * 8
 SHORT = {"min_count": 1, "random_state": 0, "draws": 60, "warmup": 20, "chains": 2}
@@ -50,6 +50,32 @@ def test_documents(tmp_path):
     assert list(rows[0]) == ["word", "length", "sd", "interval_width", "n_units"]
     np.testing.assert_allclose(column(rows, "n_units"), model.n_units_, rtol=1e-5)
     assert np.all(column(rows, "sd") > 0)
+
+
+@pytest.mark.parametrize("solver", ["gibbs", "laplace"])
+def test_without_draws_there_are_no_intervals(solver, tmp_path):
+    """Columns that need draws are left out, as the vectors need none."""
+    options = SHORT | {"solver": solver, "uncertainty": "model", "prior_precision": 0.5}
+    static = BayesianSGNS(2, **options).fit(TEXTS)
+    drifting = DynamicSGNS(2, **options).fit(TEXTS, times=[2000, 2001, 2002] * 8)
+    for model, more in ((static, {}), (drifting, {"period": 2001})):
+        model.save(tmp_path / "model.npz", draws=0)
+        rows, vectors = read(to_projector(load(tmp_path / "model.npz"), tmp_path / "no", **more))
+        assert list(rows[0]) == ["word", "length", *["pairs"] * bool(more)]
+        with_draws, expected = read(to_projector(model, tmp_path / "yes", **more))
+        assert "sd" in with_draws[0]
+        np.testing.assert_array_equal(vectors, expected)
+
+
+def test_deviations_by_units_need_no_draws(tmp_path):
+    """Of drifting words, either: balancing took those of the draws all the same."""
+    times = [2000, 2001, 2002] * 8
+    model = DynamicSGNS(2, solver="gibbs", prior_precision=0.5, **SHORT).fit(TEXTS, times=times)
+    expected, _ = read(to_projector(model, tmp_path / "yes", period=2001))
+    model.save(tmp_path / "model.npz", draws=0)
+    rows, _ = read(to_projector(load(tmp_path / "model.npz"), tmp_path / "no", period=2001))
+    assert list(rows[0]) == ["word", "length", "sd", "interval_width", "pairs"]
+    np.testing.assert_allclose(column(rows, "sd"), column(expected, "sd"), rtol=1e-5)
 
 
 def test_a_point_has_no_intervals(tmp_path):
