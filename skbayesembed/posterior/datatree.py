@@ -73,7 +73,7 @@ def with_draws(estimator: Any, draws: int | None) -> Any:
 
 
 def check_log_likelihood(
-    posterior: Any, n_observations: int, max_bytes: int, what: str, advice: str
+    posterior: Any, n_observations: int, max_bytes: int, what: str, advice: str | None = None
 ) -> None:
     """Raise a MemoryError if log likelihoods would take more bytes than asked for.
 
@@ -84,17 +84,24 @@ def check_log_likelihood(
     max_bytes : int
     what : str
         Name of the observations, in the plural.
-    advice : str
-        What else may be done; ends the message.
+    advice : str, optional
+        What may be done besides taking fewer draws.
     """
     check_integer("max_bytes", max_bytes, 1)
     n_draws = posterior.n_chains * posterior.n_draws
     needed = 8 * int(n_observations) * n_draws
     if needed > max_bytes:
+        ways = ["Pass a larger max_bytes", *[advice] * (advice is not None)]
+        # as many as `with_draws` keeps
+        a_round = posterior.n_chains * posterior.n_runs
+        fewer = max_bytes // (8 * int(n_observations)) // a_round * a_round
+        # of chains shorter than there are chains ArviZ warns
+        if fewer >= posterior.n_chains**2:
+            ways.append(f"take fewer draws: to_datatree(X, ..., draws={fewer})")
         raise MemoryError(
             f"The log likelihoods of {n_observations} {what} under {n_draws} draws would take "
-            f"{needed} bytes ({readable(needed)}), more than max_bytes={max_bytes}. Pass a larger "
-            f"max_bytes, or {advice}"
+            f"{needed} bytes ({readable(needed)}), more than max_bytes={max_bytes}. "
+            f"{', or '.join(ways)}."
         )
 
 

@@ -387,9 +387,7 @@ class ComparisonMixin:
         if X is not None:
             check_sampled(posterior.attrs["solver"], CHAINS)
             places, labels = training_again(self, X, y, times, genres, units)
-            check_log_likelihood(
-                posterior, places.n_snippets, max_bytes, "snippets", "take fewer draws=."
-            )
+            check_log_likelihood(posterior, places.n_snippets, max_bytes, "snippets")
             values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
             for block, density in _blocks(model, places, labels):
                 values[:, block] = self.likelihood_power_ * density.T

@@ -27,11 +27,7 @@ from .predict import logit_draws
 from .priors import LEARNED, build_prior
 
 GROUPINGS = ("pairs", "words")
-ADVICE = {
-    "pairs": "sum over the pairs of each target with observations='words', or take "
-    "fewer draws: to_datatree(X, draws=400).",
-    "words": "take fewer draws: to_datatree(X, draws=400).",
-}
+ADVICE = {"pairs": "sum over the pairs of each target with observations='words'", "words": None}
 # Of trees of pairs: what leaving out an entry means, which `loo` and `compare` of ArviZ do.
 LEFT_OUT = (
     "entries of this log_likelihood are pairs of words, or words, with all their occurrences: "

@@ -278,9 +278,7 @@ class DataTreeMixin:
                     f"X must be the data that fit was given, {self._training.shape[0]} documents; "
                     f"got {counts.shape[0]}, or others."
                 )
-            check_log_likelihood(
-                posterior, counts.shape[0], max_bytes, "documents", "take fewer draws=."
-            )
+            check_log_likelihood(posterior, counts.shape[0], max_bytes, "documents")
             groups["log_likelihood"] = {"documents": log_likelihood(model, counts, n_points)}
             if posterior.n_runs > 1:
                 note_user(NOTE_ON_RUNS.strip())

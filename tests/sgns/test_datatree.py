@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -113,6 +114,17 @@ def test_what_is_too_large_is_refused_with_its_bytes(chains):
         model.to_datatree(TEXTS, observations="words", max_bytes=5119)
     with pytest.raises(MemoryError, match="observations='words'"):
         model.to_datatree(TEXTS, max_bytes=5120)
+    # the number that is advised has room, and is smaller than that asked for
+    for asked, room in ((None, 5119), (20, 700), (20, 256)):
+        options = {"observations": "words", "max_bytes": room}
+        with pytest.raises(MemoryError, match=r"draws=\d+\)\.$") as error:
+            model.to_datatree(TEXTS, draws=asked, **options)
+        (number,) = re.findall(r"draws=(\d+)", str(error.value))
+        assert int(number) < (asked or 80)
+        tree = model.to_datatree(TEXTS, draws=int(number), **options)
+        assert tree["log_likelihood"]["words"].size == 8 * int(number)
+    with pytest.raises(MemoryError, match=r"Pass a larger max_bytes\.$"):
+        model.to_datatree(TEXTS, observations="words", max_bytes=255)
     with pytest.raises(ValueError, match="observations must be one of"):
         model.to_datatree(TEXTS, observations="documents")
     with pytest.raises(ValueError, match="X must be the data that fit was given"):
