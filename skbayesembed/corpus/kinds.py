@@ -17,6 +17,8 @@ _ALLOWED = (
     "X must be documents (a list, array or Series of str), token lists (a list of lists of str) "
     "or a count matrix (sparse, 2-D array, DataFrame or list of lists of numbers)"
 )
+# What a missing document may be made.
+_EMPTY_DOCUMENT = "drop it or make it an empty document: '' among texts, [] among token lists"
 
 
 def materialise(X: Any) -> Any:
@@ -77,8 +79,8 @@ def input_kind(X: Any) -> str:
         If ``X`` is a bare ``str`` or bytes, a mapping or set, an iterator (use `materialise`
         first), or if its entries are of another type than the above.
     ValueError
-        If there are no documents, if kinds are mixed, if an entry is missing (None or NaN), or
-        if an array has the wrong number of dimensions.
+        If there are no documents, if kinds are mixed, if an entry is missing (None or NaN), if a
+        token is an empty str, or if an array has the wrong number of dimensions.
     """
     if isinstance(X, str):
         raise TypeError(
@@ -218,13 +220,13 @@ def _entry_kind(entry, name):
     """Kind of one entry of a list: "text", "number", "tokens", "counts" or "empty"."""
     if isinstance(entry, str):
         return "text"
-    _refuse_missing(entry, name)
+    _refuse_missing(entry, name, _EMPTY_DOCUMENT)
     if _is_number_type(type(entry)):
         return "number"
     if isinstance(entry, np.ndarray) and entry.ndim == 1 and entry.size:
         kind = entry.dtype.kind
-        if kind in "biufcU":
-            return "tokens" if kind == "U" else "counts"
+        if kind in "biufc":
+            return "counts"
     if not isinstance(entry, list | tuple | np.ndarray) and not hasattr(entry, "iloc"):
         raise TypeError(f"{name} is a {type(entry).__name__}. {_ALLOWED}.")
     if getattr(entry, "ndim", 1) != 1:
@@ -234,10 +236,12 @@ def _entry_kind(entry, name):
     if not types:
         return "empty"
     if all(issubclass(cls, str) for cls in types):
+        _refuse_empty(entry, name)
         return "tokens"
+    advice = "drop it" if any(issubclass(cls, str) for cls in types) else "make it a number"
     for position, item in enumerate(entry):
         if not isinstance(item, float):
-            _refuse_missing(item, f"{name}[{position}]")
+            _refuse_missing(item, f"{name}[{position}]", advice)
     if all(map(_is_number_type, types)):
         return "counts"
     names = ", ".join(sorted(cls.__name__ for cls in types))
@@ -249,9 +253,19 @@ def _is_number_type(cls):
     return issubclass(cls, numbers.Number | np.bool_) and not issubclass(cls, np.timedelta64)
 
 
-def _refuse_missing(value, name):
+def _refuse_empty(tokens, name):
+    """Raise a ValueError for an empty token, which would be a word, and neighbor of all others."""
+    if not all(tokens):
+        place = next(i for i, token in enumerate(tokens) if not token)
+        raise ValueError(
+            f"{name}[{place}] is an empty str, which is no word: drop such tokens, as in "
+            "[token for token in tokens if token]."
+        )
+
+
+def _refuse_missing(value, name, advice):
     if isinstance(value, bytes | bytearray):
         raise TypeError(f"{name} is {type(value).__name__}: decode it to str first.")
     missing = value is None or (isinstance(value, float) and value != value)
     if missing or type(value).__name__ in ("NAType", "NaTType"):
-        raise ValueError(f"{name} is missing ({value!r}): drop it or make it an empty str.")
+        raise ValueError(f"{name} is missing ({value!r}): {advice}.")

@@ -267,7 +267,8 @@ def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     Raises
     ------
     TypeError, ValueError
-        As `input_kind`; TypeError too if ``analyzer`` does not fit the kind of ``X``.
+        As `input_kind` and `check_tokens`; TypeError too if ``analyzer`` does not fit the kind of
+        ``X``.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     numbering: defaultdict[Any, int] = defaultdict()
     numbering.default_factory = numbering.__len__
     ids, offsets = _number(documents, lambda tokens: map(numbering.__getitem__, tokens))
-    _check_tokens(numbering)
+    check_tokens(numbering)
 
     words = np.empty(len(numbering), dtype=object)
     words[:] = list(numbering)
@@ -291,6 +292,27 @@ def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     rank = np.empty(words.size, dtype=np.int32)
     rank[order] = np.arange(words.size, dtype=np.int32)
     return Corpus(rank[ids], offsets, words[order], frequency[order])
+
+
+def check_tokens(types: Iterable[Any]) -> None:
+    """Raise an error for what is no token among those that an analyzer made.
+
+    Raises
+    ------
+    TypeError
+        If one is no str.
+    ValueError
+        If one is empty.
+    """
+    for token in types:
+        if not isinstance(token, str):
+            raise TypeError(f"the analyzer must return str tokens, got {token!r}.")
+        if not token:
+            raise ValueError(
+                "the analyzer must return no empty tokens, got ''. Splitting at each blank makes "
+                "them, where str.split() makes none, and so does a token_pattern that may match "
+                "nothing."
+            )
 
 
 def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = None) -> Corpus:
@@ -513,12 +535,6 @@ def _number(documents, numbers_of):
             raise TypeError(f"document {index} is not a sequence of str tokens: {error}") from error
         ends.append(len(ids))
     return np.asarray(ids, dtype=np.int32), np.asarray(ends, dtype=np.int64)
-
-
-def _check_tokens(numbering):
-    for token in numbering:
-        if not isinstance(token, str):
-            raise TypeError(f"the analyzer must return str tokens, got {token!r}.")
 
 
 def _empty_vocabulary(corpus, min_count):

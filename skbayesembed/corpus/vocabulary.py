@@ -17,7 +17,7 @@ from ..common.checks import (
 )
 from ..common.files import FORMATS, read_npz, write_npz
 from .streams import documents_of
-from .text import make_analyzer
+from .text import check_tokens, make_analyzer
 
 _FORMAT, _VERSION = FORMATS["Vocabulary"], 1
 _CUTS = ("min_count", "max_features")
@@ -284,7 +284,5 @@ def build_vocabulary(
     for tokens in documents_of(texts, empty):
         counts.update(tokens)
         n_documents += 1
-    for token in counts:
-        if not isinstance(token, str):
-            raise TypeError(f"tokens must be str, got {token!r}.")
+    check_tokens(counts)
     return empty._like(counts, n_documents)

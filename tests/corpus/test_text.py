@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, build_vocabulary
 from skbayesembed.corpus.kinds import input_kind, materialise
 from skbayesembed.corpus.text import (
     Corpus,
@@ -107,6 +107,8 @@ def test_input_kind_of_pandas():
             input_kind(pd.Series(["a", missing, "b"], dtype=object))
     with pytest.raises(ValueError, match=r"X\[1\] is missing"):
         input_kind(pd.Series(["a", None], dtype="string"))
+    with pytest.raises(ValueError, match=r"X\[0\]\[1\] is an empty str"):
+        input_kind([pd.Series(["a", ""], index=[5, 6])])
 
 
 @pytest.mark.parametrize(
@@ -123,8 +125,13 @@ def test_input_kind_of_pandas():
         ([None], ValueError, r"X\[0\] is missing \(None\)"),
         (["a", None], ValueError, r"X\[1\] is missing \(None\)"),
         (["a", float("nan")], ValueError, r"X\[1\] is missing \(nan\)"),
-        ([["a", None]], ValueError, r"X\[0\]\[1\] is missing"),
-        ([[1, None]], ValueError, r"X\[0\]\[1\] is missing"),
+        (["a", None], ValueError, "drop it or make it an empty document: '' among texts, "),
+        ([["a", None]], ValueError, r"X\[0\]\[1\] is missing \(None\): drop it\.$"),
+        ([[1, None]], ValueError, r"X\[0\]\[1\] is missing \(None\): make it a number\.$"),
+        ([["a"], ["b", ""]], ValueError, r"X\[1\]\[1\] is an empty str, which is no word: drop"),
+        ([("a", "")], ValueError, r"X\[0\]\[1\] is an empty str"),
+        ([np.array(["", "a"])], ValueError, r"X\[0\]\[0\] is an empty str"),
+        ([np.array(["", "a"], dtype=object)], ValueError, r"X\[0\]\[0\] is an empty str"),
         (["a", ["b"]], ValueError, r"X mixes kinds: X\[0\] is a str, X\[1\] is a list of str"),
         (["a", 1], ValueError, r"X mixes kinds: X\[0\] is a str, X\[1\] is a number"),
         ([["a"], [], [1]], ValueError, r"X\[0\] is a list of str, X\[2\] is a list of numbers"),
@@ -317,6 +324,13 @@ def test_documents_and_analyzer_have_to_agree(function):
 def test_analyzer_must_return_words():
     with pytest.raises(TypeError, match="must return str tokens, got 1"):
         build_corpus(["a b"], lambda text: [len(text.split()) - 1])
+    for settings in ({"analyzer": lambda text: text.split(" ")}, {"token_pattern": r"\w*"}):
+        for read in (
+            lambda X, settings=settings: build_corpus(X, make_analyzer(**settings)),
+            lambda X, settings=settings: build_vocabulary(X, **settings),
+        ):
+            with pytest.raises(ValueError, match=r"must return no empty tokens.*str\.split\(\)"):
+                read(["a  b"])
     with pytest.raises(TypeError, match="document 1 is not a sequence of str tokens"):
         build_corpus(["a", "b"], lambda text: None if text == "b" else [text])
 

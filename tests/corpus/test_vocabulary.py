@@ -149,7 +149,7 @@ def test_options_that_are_not_allowed(options):
 
 
 def test_tokens_must_be_strings():
-    with pytest.raises(TypeError, match="tokens must be str"):
+    with pytest.raises(TypeError, match="must return str tokens, got 1"):
         build_vocabulary(["a b"], analyzer=lambda text: [1, 2])
 
 
