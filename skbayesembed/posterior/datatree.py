@@ -91,7 +91,7 @@ def check_log_likelihood(
     n_draws = posterior.n_chains * posterior.n_draws
     needed = 8 * int(n_observations) * n_draws
     if needed > max_bytes:
-        ways = ["Pass a larger max_bytes", *[advice] * (advice is not None)]
+        ways = ["Pass a larger max_bytes", *([] if advice is None else [advice])]
         # as many as `with_draws` keeps
         a_round = posterior.n_chains * posterior.n_runs
         fewer = max_bytes // (8 * int(n_observations)) // a_round * a_round
