@@ -198,18 +198,19 @@ class FittedMixin(SaveMixin):
             with _all_or_nothing(self):
                 stream = begin()
                 stream.learn(self, *batch)
+                self._stream, self._fitted = stream, None
         else:
             # streams of earlier versions know of none
             check_fixed(self, getattr(stream, "fixed", {}))
             before = stream.n_taken
             try:
                 stream.learn(self, *batch)
+                self._fitted = None
             except BaseException:
                 # where warnings are errors it is still the error before that is raised
                 with contextlib.suppress(Warning):
                     self._tell_of_part(stream.n_taken - before)
                 raise
-        self._stream, self._fitted = stream, None
         return self
 
     def _tell_of_part(self, n):

@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import signal
+import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, TypeVar
+
+import numpy as np
+
+_T = TypeVar("_T")
+
+# The module of scikit-learn whose functions fit to a part of the data, for a score: candidates of
+# searches, folds, learning curves. The last fit of a search, to all of the data, is not of it.
+_OF_PARTS = "sklearn.model_selection._validation"
+
+
+def of_a_part() -> bool:
+    """Whether this is called by a fit that scikit-learn makes for a score.
+
+    Workers of a search, in threads or processes, have the same function above them.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == _OF_PARTS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def check_whole(fitted: Any) -> None:
+    """Raise KeyboardInterrupt if Ctrl-C cut a fit short, of an estimator or in a pipeline.
+
+    Such a fit keeps the draws made so far, and ends as if nothing had happened.
+    """
+    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
+    posterior = getattr(last, "posterior_", None)
+    if posterior is not None and posterior.attrs.get("interrupted"):
+        raise KeyboardInterrupt("a fit was interrupted")
 
 
 @contextlib.contextmanager
@@ -40,3 +75,66 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if heard:
             before(*heard[-1])
+
+
+class Kept:
+    """Parts of arrays as they were before they are changed in place, until a change is done."""
+
+    def __init__(self, until_done: contextlib.ExitStack) -> None:
+        self._parts: list[tuple[np.ndarray, Any, np.ndarray]] = []
+        self._until_done = until_done
+
+    def keep(self, array: np.ndarray, index: np.ndarray) -> None:
+        """Keep ``array[index]``, a copy; ``index`` is an array of places or a mask."""
+        self._parts.append((array, index, array[index]))
+
+    def wait(self) -> None:
+        """Let Ctrl-C wait until the change is done, where too much would have to be kept."""
+        self._until_done.enter_context(undisturbed())
+
+    def restore(self) -> None:
+        """Make all as it was."""
+        for array, index, values in reversed(self._parts):
+            array[index] = values
+
+
+def at_once(owner: _T, change: Callable[[_T, Kept], None]) -> None:
+    """Change an object wholly or, where that fails or is interrupted, not at all.
+
+    Parameters
+    ----------
+    owner : object
+        Takes the attributes of the copy over, all of them in one assignment.
+    change : callable
+        ``change(copy, kept)`` sets attributes of a shallow copy. Objects behind them, which both
+        share, it replaces, or gives parts of arrays that it changes in place to ``kept.keep``
+        before. Where these are too large it calls ``kept.wait`` instead; other errors than Ctrl-C
+        then leave the arrays half changed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from skbayesembed.common.interruption import at_once
+    >>> counts = SimpleNamespace(words=10, documents=1)
+    >>> def change(copy, kept):
+    ...     copy.words += 5
+    ...     raise KeyboardInterrupt
+    >>> try:
+    ...     at_once(counts, change)
+    ... except KeyboardInterrupt:
+    ...     print(counts)
+    namespace(words=10, documents=1)
+    """
+    with contextlib.ExitStack() as until_done:
+        kept, after = Kept(until_done), None
+        try:
+            draft = copy.copy(owner)
+            change(draft, kept)
+            after = dict(vars(draft))
+            owner.__dict__ = after
+        except BaseException:
+            # an interruption may come right behind the assignment
+            if after is None or owner.__dict__ is not after:
+                with undisturbed():
+                    kept.restore()
+            raise

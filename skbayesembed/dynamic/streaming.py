@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import spine
 from ..common.estimator import FittedMixin, fixed_of, online
+from ..common.interruption import at_once
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
@@ -65,7 +67,12 @@ class Stream:
         self._filtering = begin(estimator, 0, np.random.default_rng(seeds["static"]))
 
     def learn(self, estimator, X, times):
-        """Take in a batch of documents, all later than those before."""
+        """Take in a batch of documents, all later than those before, wholly or not at all."""
+        at_once(self, lambda after, kept: after._learn(estimator, X, times))
+
+    def _learn(self, estimator, X, times):
+        """Take in a batch as `at_once` has it: all that changes is set anew."""
+        self._rng = copy.deepcopy(self._rng)
         inputs.check_timed(estimator, times)
         check_rows(X=X, times=times)
         kind, X = inputs.kind_of(materialise(X))
@@ -85,11 +92,9 @@ class Stream:
         filtering.add_words(words.size - self.known.words.size)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             learn_periods(estimator, filtering, periods.centres[np.unique(index)], counts, run)
-        extended = self._extended(words, columns, periods, counts, index)
-        # all is well: the batch is taken in at once or not at all
+        self.known = self._extended(words, columns, periods, counts, index)
         self._filtering, self._n_learned = filtering, int(index.max()) + 1
         self._at_end = periods.edges is not None and bool(np.any(numbers == periods.edges[-1]))
-        self.known = extended
 
     def fitted(self, estimator):
         """`Fitted` of what was learned so far."""

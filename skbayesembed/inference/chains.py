@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..common.interruption import undisturbed
 from ..common.trial import Measured, Trial, current
 from . import blocks
 from .checkpoint import Checkpoint, Stage
@@ -116,9 +117,18 @@ class Workers:
         if self._executor is None or len(tasks) == 1:
             serial(function, tasks)
         else:
-            futures = [self._executor.submit(function, *task) for task in tasks]
-            for future in futures:
-                future.result()
+            futures: list[Future] = []
+            try:
+                futures += (self._executor.submit(function, *task) for task in tasks)
+                for future in futures:
+                    future.result()
+            except BaseException:
+                # nothing is written any more when the caller puts its arrays in order
+                for future in futures:
+                    future.cancel()
+                with undisturbed():
+                    wait(futures)
+                raise
 
 
 def _work(chain, model, settings, record, seed, control, index):

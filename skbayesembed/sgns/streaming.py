@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -48,8 +49,6 @@ class Stream:
 
     # window and its weights so far; of none yet
     _laid = None
-    # minibatches of documents that were taken in
-    n_taken = 0
     # words of the first call; not known of streams that an earlier version saved
     begun_with = None
 
@@ -67,54 +66,73 @@ class Stream:
         prior = build_prior(estimator, self.training.vocabulary)
         self.online = start_online(estimator, n_words, prior, seeds["learn"])
 
-    def learn(self, estimator, X):
-        """Take in a batch."""
-        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            if isinstance(X, PairShard):
-                self._check_words(X)
-                self._check_windows(X.window, X.window_weights)
-                self.tokens += X.tokens.sum(axis=0)
-                self.online.learn(X.positive, run)
-                return
-            if isinstance(X, PairCounts):
-                self.online.learn_pairs(self._aligned(X), run)
-                return
-            kind = inputs.fitted_kind(estimator, input_kind(X))
-            if kind != "counts":
-                # radii that are drawn have the linear weights as their expectation
-                drawn = estimator.window_weights == "dynamic"
-                self._check_windows(
-                    estimator.window, "linear" if drawn else estimator.window_weights
-                )
-            source = self._source(estimator, X, kind)
-            size, begun = estimator.batch_size, self.n_taken
-            try:
-                for positive in source.batches(size, self.rng, shuffle=False):
-                    self.online.learn(positive, run)
-                    self.n_taken += 1
-            except BaseException:
-                if kind != "counts":
-                    # those behind, which are to come again
-                    done = min(size * (self.n_taken - begun), source.n_documents)
-                    self._count(source.ids[source.offsets[done] :], -1)
-                raise
+    @property
+    def n_taken(self):
+        """Minibatches that were taken in, and other calls."""
+        return self.online.n_taken
 
-    def _source(self, estimator, X, kind):
+    def learn(self, estimator, X):
+        """Take in a batch; where that ends early, the minibatches before."""
+        begun, tokens, laid = self.n_taken, self.tokens, self._laid
+        try:
+            batches, tokens_in = self._read(estimator, X)
+            self.tokens = tokens + tokens_in(None)
+            with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+                self._learn_each(batches(), run)
+        except BaseException:
+            done = self.n_taken - begun
+            # those behind are to come again
+            self.tokens = tokens + (tokens_in(done) if done else 0.0)
+            self._laid = self._laid if done else laid
+            raise
+
+    def _learn_each(self, batches, run):
+        """Take in minibatches; random numbers of one that is not taken in are drawn again."""
+        drawn = self.n_taken, copy.deepcopy(self.rng)
+        try:
+            for batch in batches:
+                learn = (
+                    self.online.learn_pairs if isinstance(batch, PairCounts) else self.online.learn
+                )
+                learn(batch, run)
+                drawn = self.n_taken, copy.deepcopy(self.rng)
+        except BaseException:
+            taken, before = drawn
+            if self.n_taken == taken:
+                self.rng = before
+            raise
+
+    def _read(self, estimator, X):
+        """Functions with the minibatches of a call, and with the tokens in the first of them."""
+        if isinstance(X, PairShard):
+            self._check_words(X)
+            self._check_windows(X.window, X.window_weights)
+            return lambda: [X.positive], lambda n: X.tokens.sum(axis=0)
+        if isinstance(X, PairCounts):
+            self._check_words(X)
+            return lambda: [PairCounts(X.positive, X.negative)], lambda n: 0.0
+        kind, size = inputs.fitted_kind(estimator, input_kind(X)), estimator.batch_size
         if kind == "counts":
-            return MatrixBatches(count_matrix(estimator, X), estimator.pair_weights)
+            source = MatrixBatches(count_matrix(estimator, X), estimator.pair_weights)
+            return lambda: source.batches(size, self.rng, shuffle=False), lambda n: 0.0
+        # radii that are drawn have the linear weights as their expectation
+        drawn = estimator.window_weights == "dynamic"
+        self._check_windows(estimator.window, "linear" if drawn else estimator.window_weights)
         ids, offsets = encode(X, analyzer_of(estimator, kind), self.training.vocabulary)
         warn_of_no_known_word(ids, offsets.size - 1)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
-        self._count(ids, 1)
-        return CorpusBatches(estimator, ids, offsets, self.training.words.size, self.tokens)
+        n_words = self.training.words.size
 
-    def _count(self, ids, sign):
-        self.tokens += sign * np.bincount(ids, minlength=self.training.words.size)
+        def batches():
+            source = CorpusBatches(estimator, ids, offsets, n_words, self.tokens)
+            return source.batches(size, self.rng, shuffle=False)
 
-    def _aligned(self, counts):
-        self._check_words(counts)
-        return PairCounts(counts.positive, counts.negative)
+        def tokens_in(n):
+            last = offsets.size - 1 if n is None else min(n * size, offsets.size - 1)
+            return np.bincount(ids[: offsets[last]], minlength=n_words)
+
+        return batches, tokens_in
 
     def _check_words(self, counts):
         words, named = self.training.words, counts.words is not None

@@ -52,8 +52,6 @@ class Stream:
         Documents of the whole corpus; those seen so far where None.
     """
 
-    # minibatches that were taken in
-    n_taken = 0
     # words of the first call, also those without a vector; not known of streams that an earlier
     # version saved
     begun_with = None
@@ -72,6 +70,11 @@ class Stream:
         # no documents are kept
         self.training = replace(training, counts=None)
 
+    @property
+    def n_taken(self):
+        """Minibatches that were taken in."""
+        return self.online.n_taken
+
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
         counts = known_counts(estimator, X)
@@ -83,7 +86,6 @@ class Stream:
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
-                self.n_taken += 1
 
     def fitted(self, estimator):
         """`Fitted` of what was learned so far."""

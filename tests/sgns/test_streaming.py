@@ -287,7 +287,7 @@ def test_ctrl_c_stays_ctrl_c_where_warnings_are_errors(monkeypatch):
 def test_streams_of_earlier_versions_go_on():
     texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
     model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).partial_fit(texts)
-    del model._stream.fixed, model._stream.n_taken
+    del model._stream.fixed, model._stream.online.n_taken, model._stream.online.unbalanced
     assert np.any(model.partial_fit(texts).rho_ != 0)
 
 

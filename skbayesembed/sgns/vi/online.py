@@ -21,6 +21,7 @@ import copy
 import numpy as np
 from scipy import sparse
 
+from ...common.interruption import at_once, undisturbed
 from ...common.random import generators
 from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
 from ..data import pair_table
@@ -34,13 +35,17 @@ from .variational import SGNSVariational
 _REBALANCE_EVERY = 16
 # Learned precisions of components are told apart after so many batches.
 _TIED = 16
+# Rows of tables are kept until a batch is taken in, unless they have more bytes; then Ctrl-C waits
+# for the end of the batch.
+_MOST_KEPT = 2**28
 
 
 class OnlineVI:
     """Factors of all words of a fixed vocabulary, updated batch by batch.
 
     Memory: for each side a table of statistics and, for full covariances, one of covariances,
-    ``n_words * D * (D + 1) / 2`` numbers each; a fifth to work with; and the pairs of a batch.
+    ``n_words * D * (D + 1) / 2`` numbers each; a fifth to work with; the pairs of a batch; and, up
+    to ``_MOST_KEPT`` bytes, what the words of a batch had before it.
 
     Parameters
     ----------
@@ -58,6 +63,10 @@ class OnlineVI:
     n_inner, n_first : int, default=1 and 10
         Updates of both sides for each batch, and for the first.
     """
+
+    # streams of earlier versions do not know of these: batches taken in, of any call, and whether
+    # bases are still to be changed after the last
+    n_taken, unbalanced = 0, False
 
     def __init__(
         self, n_words, n_components, prior, seeds, *, covariance="full", biases=False,
@@ -77,7 +86,7 @@ class OnlineVI:
         self.n_batches = 0
 
     def learn(self, positive, run):
-        """Take in the positive pair counts of a batch of documents.
+        """Take in the positive pair counts of a batch of documents, wholly or not at all.
 
         Parameters
         ----------
@@ -86,27 +95,65 @@ class OnlineVI:
         run : callable
             Maps a function over blocks of work (see `inference.chains.Workers`).
         """
+        self._take_in(lambda after: after._with_negative(positive), run)
+
+    def learn_pairs(self, counts, run):
+        """Take in the pair counts of a batch, negative ones included, wholly or not at all."""
+        self._take_in(lambda after: counts, run)
+
+    def _take_in(self, counted, run):
+        """Take in what ``counted(after)`` has of a batch, in a copy that notes how it counts."""
+        self._rebalance_if_due()
+        at_once(self, lambda after, kept: after._learn(counted, run, kept))
+        self._rebalance_if_due()
+
+    def _with_negative(self, positive):
+        """Pair counts with negative ones, which follow the contexts; None where there are none."""
         if positive.sum() == 0:
-            return
+            return None
         contexts = np.asarray(positive.sum(axis=0)).ravel()
-        if self.total is None:
-            self.contexts += contexts
-        else:
-            # of words that subsampling had left without any
-            self.contexts += np.where(self.unmet, contexts, 0.0)
+        # after the first pass those of words alone that subsampling had left without any
+        new = contexts if self.total is None else np.where(self.unmet, contexts, 0.0)
+        self.contexts = self.contexts + new
         noise = noise_distribution(self.contexts, self.ns_exponent)
         draws = self.negative * np.asarray(positive.sum(axis=1)).ravel()
         if self.negative_sampling == "expected":
-            negative = RankOne(draws, noise)
-        else:
-            negative = sampled_rows(draws, noise, self.rng)
-        self.learn_pairs(PairCounts(positive, negative), run)
+            return PairCounts(positive, RankOne(draws, noise))
+        return PairCounts(positive, sampled_rows(draws, noise, self.rng))
 
-    def learn_pairs(self, counts, run):
-        """Take in the pair counts of a batch, negative ones included."""
+    def _learn(self, counted, run, kept):
+        """Take in a batch as `at_once` has it: all but tables is set anew."""
+        self.n_taken += 1
+        self.rng, self.start_rng = copy.deepcopy((self.rng, self.start_rng))
+        counts = counted(self)
+        if counts is None:
+            return
         model = SGNSModel(pair_table(counts), self.shape[1], self.prior)
         if self.q is None:
             self._begin(model)
+        self.q, self.seen, self.left = copy.copy(self.q), list(self.seen), list(self.left)
+        here = [model.pairs.observations(side) > 0 for side in (0, 1)]
+        self._keep(here, kept)
+        self._update(model, run)
+        self.unbalanced = (
+            self.n_batches & (self.n_batches - 1) == 0 or self.n_batches % _REBALANCE_EVERY == 0
+        )
+
+    def _keep(self, here, kept):
+        """Keep what words have before a batch, unless that would have too many bytes."""
+        q, tables = self.q, []
+        for side, words in enumerate(here):
+            own = q.mean[side], q.cov[side], q.log_det[side], self.precision[side], self.shift[side]
+            tables += [(table, words) for table in own]
+        bytes_each = [words.sum() * table[:1].nbytes for table, words in tables]
+        if sum(bytes_each) > _MOST_KEPT:
+            kept.wait()
+            return
+        for table, words in tables:
+            kept.keep(table, words)
+
+    def _update(self, model, run):
+        """Remember a batch, and update the factors of its words."""
         batch = self.variational.of_batch(model)
         keep, gain = zip(*(self._weights(model, side) for side in (0, 1)), strict=True)
         steps = self.n_inner if self.n_batches else self.n_first
@@ -115,13 +162,12 @@ class OnlineVI:
                 self._update_side(batch, side, keep[side], gain[side], step == steps - 1, run)
         self.n_batches += 1
         self.q.tied &= self.n_batches < _TIED
-        if self.n_batches & (self.n_batches - 1) == 0 or self.n_batches % _REBALANCE_EVERY == 0:
-            self._rebalance()
 
     def end_pass(self):
         """End a pass: all data have been read, and batches that follow repeat them."""
         if self.q is None:
             return
+        self._rebalance_if_due()
         self.total = [np.array(self._everything(side)) for side in (0, 1)]
         self.unmet = self.contexts == 0
 
@@ -133,7 +179,8 @@ class OnlineVI:
         nothing = sparse.csr_array((self.shape[0], self.shape[0]))
         model = SGNSModel(pair_table(PairCounts(nothing, nothing)), self.shape[1], self.prior)
         if self.q is None:
-            self._begin(model)
+            at_once(self, lambda after, kept: after._begin(model))
+        self._rebalance_if_due()
         self.q.second = None
         q = copy.deepcopy(self.q)
         variational = self.variational.of_batch(model)
@@ -194,7 +241,7 @@ class OnlineVI:
         here = n > 0
         new = np.flatnonzero(here & (self.seen[side] == 0))
         self.q.mean[side][new, :k] += self.spread * self.start_rng.standard_normal((new.size, k))
-        self.seen[side] += n
+        self.seen[side] = self.seen[side] + n
         keep = (1.0 - n / np.where(here, self.seen[side], 1.0)) ** self.forget
         self.left[side] = np.where(here, keep * self.left[side] + n, self.left[side])
         return keep, np.where(here, self._gain(side), 0.0)
@@ -202,6 +249,13 @@ class OnlineVI:
     def _update_side(self, batch, side, keep, gain, commit, run):
         memory = Memory(self.precision[side], self.shift[side], keep, gain, commit)
         batch.update_side(self.q, side, run, memory)
+
+    def _rebalance_if_due(self):
+        """Change bases where that is due after a batch; Ctrl-C waits for its end."""
+        if self.unbalanced:
+            with undisturbed():
+                self._rebalance()
+                self.unbalanced = False
 
     def _rebalance(self):
         """The changes of basis of `SGNSVariational.rebalance`, of what is remembered as well."""

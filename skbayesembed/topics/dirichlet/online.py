@@ -102,6 +102,7 @@ class OnlineDirichlet(OnlineLearner):
         self._climb(self._evidence(self._scale * self._counts), STEPS)
 
     def _climb(self, counts, n_steps):
+        self.base = copy.copy(self.base)
         climb(self.measures, self.base, expected_tokens(counts), n_steps)
         self._prior, _ = self.measures.pseudo_tokens(self.base.theta)
 

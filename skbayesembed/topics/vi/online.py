@@ -16,8 +16,11 @@ rho_t = 1 / (1024 + t) the start would have more than half the weight after 900 
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
+from ...common.interruption import at_once
 from ...inference.checkpoint import stage
 from ...inference.vi import batch_laps, repeat_passes
 from ..data import Documents
@@ -33,7 +36,8 @@ LOCAL_STEPS, LOCAL_TOL = 20, 1e-3
 class OnlineLearner:
     """Expected counts of words in topics, averaged over batches of documents.
 
-    A word model adds `_start`, `_word_weights` and `result`, and may add `_take_in`.
+    A word model adds `_start`, `_word_weights` and `result`, and may add `_take_in`. The first two
+    and the last replace what they change, and change no object in place.
 
     Parameters
     ----------
@@ -55,15 +59,16 @@ class OnlineLearner:
 
     Attributes
     ----------
-    n_batches, n_seen : int
-        Batches and documents taken in.
+    n_taken, n_batches, n_seen : int
+        Batches taken in, those of them with tokens, and documents.
     start_weight : float
         w_t, weight of the start in the averages that topics are learned from.
     alpha : ndarray of shape (n_components,)
     """
 
-    # documents of batches that were a step; streams of earlier versions take all for such
-    n_learned = None
+    # streams of earlier versions do not know of these: batches taken in, of any call, and documents
+    # of batches that were a step, for which they take all
+    n_taken, n_learned = 0, None
 
     def __init__(
         self, vectors, n_components, alpha, *, learn_alpha=None, learning_offset=10.0,
@@ -92,7 +97,7 @@ class OnlineLearner:
         return self.seen * (self.n_documents / max(1, self.n_seen))
 
     def learn(self, documents, run):
-        """Take in a batch.
+        """Take in a batch, wholly or, where it is interrupted, not at all.
 
         Parameters
         ----------
@@ -101,11 +106,15 @@ class OnlineLearner:
         run : callable
             Maps a function over blocks of work.
         """
-        if documents.n_tokens == 0:  # nothing to be learned, and no step
-            self.n_seen += documents.n_documents
-            return
+        at_once(self, lambda after, kept: after._learn(documents, run, kept))
+
+    def _learn(self, documents, run, kept):
+        """Take in a batch as `at_once` has it: attributes are set anew, ``_counts`` is kept."""
+        self.n_taken += 1
         self.n_seen += documents.n_documents
-        self.seen += documents.totals
+        if documents.n_tokens == 0:  # nothing to be learned, and no step
+            return
+        self.seen = self.seen + documents.totals
         if self._counts is None:
             self._start_counts = self._start(documents, run)
             self._counts, self._scale = self._start_counts.copy(), 1.0
@@ -124,6 +133,7 @@ class OnlineLearner:
         local.update(weights, self.alpha, gamma, run, n_inner=self.n_inner, tol=LOCAL_TOL)
         counts = local.word_counts(weights, run)
         share = rho / part.n_documents
+        kept.keep(self._counts, used)
         self._blend_counts(rho, used, share * counts)
         self.start_weight *= 1 - rho
         self._take_in(rho, share, counts, read, run)
@@ -160,7 +170,7 @@ class OnlineLearner:
         """(1 - rho) counts + added, without touching words that the batch does not have."""
         self._scale *= 1 - rho
         if self._scale < 1e-100:
-            self._counts *= self._scale
+            self._counts = self._counts * self._scale
             self._scale = 1.0
         self._counts[used] += added / self._scale
 
@@ -213,6 +223,7 @@ class OnlineTopics(OnlineLearner):
 
     def _start(self, documents, run):
         """Averages as if each word's tokens were all of the topic that clusters its vector."""
+        self.rng = copy.deepcopy(self.rng)
         known = self._totals is not None
         totals = self._totals if known else documents.totals
         n = self.n_documents if known else documents.n_documents
