@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .common.checks import check_jobs
 from .common.compiling import waiting_time
+from .common.interruption import check_whole
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.kinds import materialise
@@ -486,10 +487,7 @@ def _aligned(rows, of_kinds, kinds, first):
 def _fitted(estimator, X, fit_params):
     """The estimator, fitted to the end."""
     fitted = estimator.fit(X, **fit_params)
-    posterior = getattr(_last(fitted), "posterior_", None)
-    # a fit keeps the draws made so far, and ends as if nothing had happened
-    if posterior is not None and posterior.attrs.get("interrupted"):
-        raise KeyboardInterrupt
+    check_whole(fitted)
     return fitted
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .common.checks import all_finite, check_checkpoint, check_solver, is_number, is_whole
+from .common.interruption import of_a_part
 from .common.memory import check_memory, one_account
 from .common.mixing import warn_if_standing
 from .common.random import named_seeds
@@ -193,14 +194,21 @@ def fit(
         If the draws would not fit in memory. Raised before any work.
     ValueError, numpy.linalg.LinAlgError
         If numbers are too extreme to compute with; the posterior is finite otherwise.
+    KeyboardInterrupt
+        If interrupted before there is anything to keep, or in a fit of a search or cross-validation
+        of scikit-learn, which would go on with the score of what there is.
     """
     estimator = plain(estimator)
     with kept_warnings() as warned:
         files, settings, result = _solved(estimator, room, training, seeds)
+        interrupted = result.facts.get("interrupted", False)
+        if interrupted and of_a_part():
+            raise KeyboardInterrupt(
+                "a fit was interrupted whose score would be that of a part of it"
+            )
         found = conclude(estimator, room, training, settings, result)
     # of what is learned in batches the sizes are not known
     found.posterior.attrs |= {"warnings": "\n".join(warned), **getattr(training, "sizes", {})}
-    interrupted = result.facts.get("interrupted", False)
     if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
         files.remove()
     return found

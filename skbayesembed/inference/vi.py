@@ -27,6 +27,7 @@ def coordinate_ascent(
     tol: float,
     verbose: int = 0,
     warn: bool = True,
+    keep: bool = True,
     stage: Stage | None = None,
 ) -> dict[str, Any]:
     """Update the factors of a model that offers `Variational` until the bound hardly rises.
@@ -49,6 +50,8 @@ def coordinate_ascent(
         the number of steps of a sweep, are as many.
     warn : bool
         Whether to warn if the ascent has not converged.
+    keep : bool
+        Whether Ctrl-C ends the ascent where it is; False where something else is to follow.
     stage : Stage, optional
         Of the fit's checkpoint, where the ascent is to be kept; the attributes of ``q`` are all
         that a sweep depends on.
@@ -64,14 +67,14 @@ def coordinate_ascent(
     TypeError
         If the model does not offer `Variational`.
     KeyboardInterrupt
-        If interrupted before the end of the first sweep.
+        If interrupted, unless ``keep`` and a sweep has ended.
 
     Warns
     -----
     ConvergenceWarning
         If ``max_iter`` sweeps were made without convergence.
     RuntimeWarning
-        If interrupted later: the factors are those of the sweeps made so far.
+        If interrupted, and the factors of the sweeps made so far are kept.
     """
     require(model, Variational, "vi")
     found = (None if stage is None else stage.read()) or {}
@@ -102,7 +105,7 @@ def coordinate_ascent(
                     f"{time.perf_counter() - started:.1f} s"
                 )
     except KeyboardInterrupt:
-        if not bounds:
+        if not keep or not bounds:
             raise
         interrupted = True
         warn_user(

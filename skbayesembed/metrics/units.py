@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import NothingToScoreError, check_integer
 from ..common.compiling import waiting_time
+from ..common.interruption import check_whole
 from ..common.trial import duration
 from ..common.warnings import (
     held_warnings,
@@ -85,6 +86,8 @@ def score_units(
     ValueError
         If units or covariates are not one for each document, there are fewer units than folds, or
         fewer than two units have anything to score.
+    KeyboardInterrupt
+        If interrupted, also in a fit that keeps what it has by then.
 
     Warns
     -----
@@ -256,7 +259,7 @@ def _scores_of_fold(estimator, X, index, of_units, given, train, test):
     covariates = {name: values[train] for name, values in given.items()}
     if of_units is not None and has_fit_parameter(estimator, "units"):
         covariates["units"] = of_units[train]
-    estimator.fit(take_documents(X, train), **covariates)
+    check_whole(estimator.fit(take_documents(X, train), **covariates))
     found = {}
     for unit in np.unique(index[test]):
         rows = test[index[test] == unit]

@@ -132,7 +132,7 @@ def exchanged(components, theta, facts, rng, *, tol, max_iter, keep=False, run):
     if numerical_rank(components.vectors(theta)[1]) < components.n_components:
         return theta, facts
     search = _Search(components, rng, tol, {"max_iter": max_iter, "warn": False, "run": run})
-    best = search.known(theta, facts)
+    best, cut = search.known(theta, facts), False
     try:
         for _ in range(_ROUNDS):
             better = max(search.beside(best), key=lambda mode: mode.lp, default=best)
@@ -142,8 +142,9 @@ def exchanged(components, theta, facts, rng, *, tol, max_iter, keep=False, run):
     except KeyboardInterrupt:
         if not keep:
             raise
+        cut = True
         note_user("Interrupted: the mode is kept, and better ones were not looked for any further.")
-    return best.theta, best.facts | {"n_iter": search.n_iter}
+    return best.theta, best.facts | {"n_iter": search.n_iter, "interrupted": cut}
 
 
 class _Mode:

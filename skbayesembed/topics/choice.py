@@ -159,15 +159,14 @@ class _Climb:
 
     def to(self, n):
         """The bounds of ``n`` sweeps."""
-        options = {"max_iter": n - len(self._bounds), "tol": 0.0, "warn": False}
+        options = {"max_iter": n - len(self._bounds), "tol": 0.0}
+        options |= {"warn": False, "keep": False}
         if self._at is None:
             *self._at, facts = ascend(self._problem, self._run, **options)
         elif self._ended:
             return self._bounds
         else:
             facts = coordinate_ascent(*self._at, self._run, **options)
-        if facts["interrupted"]:
-            raise KeyboardInterrupt("interrupted before the start was chosen")
         self._bounds += list(facts["elbo"])
         self._ended = facts["converged"]
         return self._bounds
@@ -209,12 +208,9 @@ class Split:
 
     def score(self, estimator, problem):
         """Mean log probability of a token held out, after `POWER_SWEEPS` variational sweeps."""
+        limits = {"max_iter": POWER_SWEEPS, "tol": POWER_TOLERANCE}
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            _, q, facts = ascend(
-                problem, run, max_iter=POWER_SWEEPS, tol=POWER_TOLERANCE, warn=False
-            )
-        if facts["interrupted"]:
-            raise KeyboardInterrupt("interrupted before power and start were chosen")
+            _, q, _ = ascend(problem, run, **limits, warn=False, keep=False)
         draws = {"mean": q.niw.mean, "covariance": _covariances(q.niw)}
         draws |= {"counts": q.counts.T, "alpha": q.alpha}
         posterior = Posterior({name: value[None, None] for name, value in draws.items()})

@@ -78,9 +78,8 @@ class MarginalTopics:
         self.n_logits = n * (n_components - 1)
         variational = TopicVI(documents, n_components, prior, self.alpha, power=self.power)
         q = variational.init_q(start)
-        coordinate_ascent(
-            variational, q, serial, max_iter=_SWEEPS, tol=_FRAME_TOLERANCE, warn=False
-        )
+        limits = {"max_iter": _SWEEPS, "tol": _FRAME_TOLERANCE}
+        coordinate_ascent(variational, q, serial, **limits, warn=False, keep=False)
         self._frame_documents(q.gamma)
         self._frame_topics(q.niw)
         self._set_data(documents)

@@ -141,9 +141,7 @@ class Filtering:
             start = mean + _STIR * self._noise(known[0])
             smoothing = Smoothing(pairs, prior, start, np.zeros_like(mean), run, known)
             options["least"] = _ROUNDS
-        elbo, n_iter, converged, interrupted = climb(smoothing, **options)
-        if interrupted:
-            raise KeyboardInterrupt
+        elbo, n_iter, converged, _ = climb(smoothing, keep=False, **options)
         self._sites[time] = tuple(terms[:, 0] for terms in smoothing.site_terms())
         smoothing.set_sites()
         self._mean, self._variance, self._time = smoothing.point, smoothing.variance, time

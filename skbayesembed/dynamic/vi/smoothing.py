@@ -172,7 +172,9 @@ def _prior_part(smoothing, i, side, start, stop, gradient, found):
     )  # fmt: skip
 
 
-def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0, stage=None):
+def climb(
+    smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0, keep=True, stage=None
+):
     """Rounds of steps of the means, each followed by new sites, until the bound stands still.
 
     Parameters
@@ -189,6 +191,8 @@ def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0,
     turn : callable, optional
         Called between rounds.
     verbose : int
+    keep : bool, default=True
+        Whether Ctrl-C ends the rounds where they are; False where something else is to follow.
     stage : Stage, optional
         Of the fit's checkpoint, to which rounds are written.
 
@@ -199,6 +203,11 @@ def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0,
     n_iter : int
     converged : bool
     interrupted : bool
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If interrupted, unless ``keep`` and a round has ended.
     """
     found = None if stage is None else stage.read()
     elbo, n_iter, converged = [], 1, False
@@ -239,7 +248,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, least=2, turn=None, verbose=0,
             if verbose:
                 print(f"vi: {n_iter} gradients, bound {elbo[-1]:.8g}")
     except KeyboardInterrupt:
-        if not elbo:
+        if not keep or not elbo:
             raise
         return elbo, n_iter, converged, True
     if counted is not None:
@@ -278,7 +287,7 @@ def static_start(counts, n_components, prior_precision, rng, run):
         principal_axes(smoothing.point, pairs.seen)
 
     options = {"max_iter": _START_EVALUATIONS, "tol": _START_GAIN / _GAIN, "first": _START_STEP}
-    climb(smoothing, turn=turn, **options)
+    climb(smoothing, turn=turn, keep=False, **options)
     turn(smoothing)
     smoothing.value_and_gradient()
     return smoothing.point, smoothing.curvature

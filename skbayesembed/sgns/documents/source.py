@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.interruption import of_a_part
 from ...common.warnings import warn_user
 from ...corpus.copies import of_counts, of_tokens, warn_of_copies
 from ...posterior.sources import FEW_UNITS, name_of_units, one_unit_called, units_in_words
@@ -187,6 +188,8 @@ def warn_of_dispersion(estimator):
         # a fit that goes without intervals by units does not fail for want of room for them
         return
     except KeyboardInterrupt:
+        if of_a_part():
+            raise
         warn_user(
             "Interrupted after the fit, which is whole: whether its intervals are too narrow for "
             "how the text was sampled was not looked at (dispersion_ says it).",

@@ -124,7 +124,8 @@ def _start(estimator, model, rng, run):
         return arrays
     quick = SGNSVariational(model, "diag", estimator.biases, means_only=True)
     q = quick.init_q(arrays)
-    coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=_QUICK_TOL, warn=False)
+    limits = {"max_iter": _QUICK_SWEEPS, "tol": _QUICK_TOL}
+    coordinate_ascent(quick, q, run, **limits, warn=False, keep=False)
     return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}
 
 
