@@ -37,7 +37,7 @@ _REBALANCE_EVERY = 16
 _TIED = 16
 # Rows of tables are kept until a batch is taken in, unless they have more bytes; then Ctrl-C waits
 # for the end of the batch.
-_MOST_KEPT = 2**28
+_MOST_KEPT = 2**26
 
 
 class OnlineVI:
