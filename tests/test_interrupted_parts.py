@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import joblib
 import numpy as np
 import pytest
@@ -129,7 +131,7 @@ def test_one_interruption_ends_a_search(name, monkeypatch, tmp_path):
 
 
 class CutLDA(GaussianLDA):
-    """Ctrl-C in the draws of every fit, also in a process of its own."""
+    """Ctrl-C in the draws of every fit, for processes of their own."""
 
     def fit(self, X, y=None):
         with pytest.MonkeyPatch.context() as patch:
@@ -137,13 +139,27 @@ class CutLDA(GaussianLDA):
             return super().fit(X)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Interrupted")
-@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_a_cut_fit_of_a_worker_ends_the_search(backend):
-    model = CutLDA(**sampled().get_params())
+def cut_in_workers(backend, model):
     with joblib.parallel_config(backend=backend), pytest.raises(KeyboardInterrupt):
         cross_val_score(model, TOPICS.counts, cv=3, n_jobs=2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Interrupted")
+def test_a_cut_fit_of_a_thread_ends_the_search(monkeypatch):
+    before = threading.enumerate()
+    cut_at(monkeypatch, TopicGibbs, "sweep", 15)
+    cut_in_workers("threading", sampled())
+    # the fits of other threads go on, and would be counted as those of the next test
+    for thread in set(threading.enumerate()) - set(before):
+        thread.join(60.0)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Interrupted")
+def test_a_cut_fit_of_a_process_ends_the_search():
+    cut_in_workers("loky", CutLDA(**sampled().get_params()))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
