@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
@@ -86,6 +87,7 @@ def test_online_and_batch_predict_alike():
     assert attrs["init"] == "documents"
     assert online.score(held_out) == pytest.approx(wanted, abs=error)
     # a stream that is read once, of which it is known how long it is
+    lda = clone(lda)
     for start in range(0, 400, 50):
         lda.partial_fit(fit[start : start + 50], total_samples=400)
     assert lda.score(held_out) == pytest.approx(wanted, abs=error)
