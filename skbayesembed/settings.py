@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .common.checks import check_jobs
 from .common.compiling import waiting_time
-from .common.interruption import check_whole
+from .common.interruption import part_of_a_whole
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.kinds import materialise
@@ -486,9 +486,8 @@ def _aligned(rows, of_kinds, kinds, first):
 
 def _fitted(estimator, X, fit_params):
     """The estimator, fitted to the end."""
-    fitted = estimator.fit(X, **fit_params)
-    check_whole(fitted)
-    return fitted
+    with part_of_a_whole():
+        return estimator.fit(X, **fit_params)
 
 
 def _without_answer(note):

@@ -203,9 +203,7 @@ def fit(
         files, settings, result = _solved(estimator, room, training, seeds)
         interrupted = result.facts.get("interrupted", False)
         if interrupted and of_a_part():
-            raise KeyboardInterrupt(
-                "a fit was interrupted whose score would be that of a part of it"
-            )
+            raise KeyboardInterrupt
         found = conclude(estimator, room, training, settings, result)
     # of what is learned in batches the sizes are not known
     found.posterior.attrs |= {"warnings": "\n".join(warned), **getattr(training, "sizes", {})}

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score, learning_curve
 
-from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
+from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA, over_settings
 from skbayesembed.datasets import make_text, make_topics
 from skbayesembed.inference import checkpoint
 from skbayesembed.inference.ascent import Ascent
 from skbayesembed.metrics import score_units
 from skbayesembed.sgns import exchange
+from skbayesembed.sgns.documents.sampling import Sampling
 from skbayesembed.sgns.vi.variational import SGNSVariational
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.vi.variational import TopicVI
@@ -111,6 +112,9 @@ def sampled(**options):
 
 SEARCHES = {
     "score_units": lambda model, X: score_units(model, X, cv=3),
+    "score_units of a search": lambda model, X: score_units(
+        GridSearchCV(model, {"n_components": [2]}, cv=2), X, cv=3
+    ),
     "cross_val_score": lambda model, X: cross_val_score(model, X, cv=3),
     "learning_curve": lambda model, X: learning_curve(model, X, None, cv=3, train_sizes=[0.9]),
     "grid": lambda model, X: GridSearchCV(model, {"n_components": [2, 3]}, cv=3).fit(X),
@@ -118,10 +122,13 @@ SEARCHES = {
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Interrupted")
+@pytest.mark.filterwarnings("error:Interrupted")
 @pytest.mark.parametrize("name", SEARCHES)
 def test_one_interruption_ends_a_search(name, monkeypatch, tmp_path):
-    """In the draws of the first fit, which alone would be kept; what was written stays."""
+    """In the draws of the first fit, which alone would be kept; what was written stays.
+
+    Nothing is said of draws that are kept, which as an error would be one of the fit.
+    """
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     calls = cut_at(monkeypatch, TopicGibbs, "sweep", 15)
     with pytest.raises(KeyboardInterrupt):
@@ -145,7 +152,6 @@ def cut_in_workers(backend, model):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Interrupted")
 def test_a_cut_fit_of_a_thread_ends_the_search(monkeypatch):
     before = threading.enumerate()
     cut_at(monkeypatch, TopicGibbs, "sweep", 15)
@@ -153,11 +159,11 @@ def test_a_cut_fit_of_a_thread_ends_the_search(monkeypatch):
     # the fits of other threads go on, and would be counted as those of the next test
     for thread in set(threading.enumerate()) - set(before):
         thread.join(60.0)
+        assert not thread.is_alive()
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:Interrupted")
 def test_a_cut_fit_of_a_process_ends_the_search():
     cut_in_workers("loky", CutLDA(**sampled().get_params()))
 
@@ -171,3 +177,22 @@ def test_the_last_fit_of_a_search_keeps_its_draws(monkeypatch):
         search.fit(TOPICS.counts)
     assert search.best_estimator_.posterior_.attrs["interrupted"]
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def ask_over_settings(model, texts):
+    return over_settings(
+        model, texts, lambda fitted: fitted.similarity("w01", "w02"), {"n_components": [2, 3]}
+    )
+
+
+@pytest.mark.parametrize("ask", [score_units, ask_over_settings])
+def test_a_look_at_the_dispersion_that_is_cut_ends_it(ask, monkeypatch):
+    """The fit before it was whole, and is one of several."""
+
+    def cut(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sampling, "dispersion", property(cut))
+    model = BayesianSGNS(2, min_count=1, uncertainty="model", draws=20, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        ask(model, TEXTS)

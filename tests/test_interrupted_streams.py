@@ -196,3 +196,24 @@ def test_periods_interrupted_draw_the_same_again(monkeypatch):
         model.partial_fit(TEXTS[20:], times=times[20:])
     model.partial_fit(TEXTS[20:], times=times[20:])
     np.testing.assert_array_equal(model.rho_, again.rho_)
+
+
+def test_what_follows_a_period_waits_for_nobody(monkeypatch):
+    """Ctrl-C where the estimator notes a batch that its stream has comes to pass after that."""
+    times = [1900 + i // 20 for i in range(40)]
+    model = DynamicSGNS(2, min_count=1, random_state=0).partial_fit(TEXTS[:20], times=times[:20])
+    again = copy.deepcopy(model).partial_fit(TEXTS[20:], times=times[20:])
+    note, calls = DynamicSGNS._note_batch, []
+
+    def cut(self, stream):
+        if not calls:
+            signal.raise_signal(signal.SIGINT)
+        calls.append(1)
+        note(self, stream)
+
+    with monkeypatch.context() as patch, pytest.warns(UserWarning, match="taken in all of X"):
+        patch.setattr(DynamicSGNS, "_note_batch", cut)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(TEXTS[20:], times=times[20:])
+    assert model.periods_.n_periods == len(model.rho_) == 2
+    np.testing.assert_array_equal(model.rho_, again.rho_)

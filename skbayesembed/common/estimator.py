@@ -24,6 +24,7 @@ from ..io.digest import digest
 from ..io.models import SaveMixin
 from ..posterior.report import Report, report_of, settings_of
 from .checks import check_integer
+from .interruption import undisturbed
 from .memory import check_memory
 from .warnings import warn_user
 
@@ -198,32 +199,40 @@ class FittedMixin(SaveMixin):
             with _all_or_nothing(self):
                 stream = begin()
                 stream.learn(self, *batch)
-                self._stream, self._fitted = stream, None
+                self._take_in(stream)
         else:
             # streams of earlier versions know of none
             check_fixed(self, getattr(stream, "fixed", {}))
             before = stream.n_taken
             try:
                 stream.learn(self, *batch)
-                self._fitted = None
+                self._take_in(stream)
             except BaseException:
                 # where warnings are errors it is still the error before that is raised
                 with contextlib.suppress(Warning):
-                    self._tell_of_part(stream.n_taken - before)
+                    self._tell_of_part(stream, stream.n_taken - before, batch[0])
                 raise
         return self
 
-    def _tell_of_part(self, n):
+    def _take_in(self, stream):
+        """Let all that is read be of what a stream has learned; Ctrl-C waits until it is."""
+        with undisturbed():
+            self._stream, self._fitted = stream, None
+            self._note_batch(stream)
+
+    def _note_batch(self, stream):
+        """Set what else follows a batch."""
+
+    def _tell_of_part(self, stream, n, X):
         """Warn of ``n`` minibatches that a call has taken in which did not come to its end."""
         if n:
-            # what is read from here on is of all that was taken in
-            self._fitted = None
-            warn_user(
-                f"partial_fit did not come to its end, and has taken in {n} minibatch"
-                f"{'es' * (n > 1)} of X, the first ones, of batch_size={self.batch_size} documents "  # type: ignore[attr-defined]
-                "each. Documents that are passed again count twice: go on behind them.",
-                UserWarning,
-            )
+            self._take_in(stream)
+            text = f"partial_fit did not come to its end, and has taken in {n} minibatch"
+            text += f"{'es' * (n > 1)} of X, the first ones, of batch_size documents each. "
+            text += "Documents that are passed again count twice: go on behind them."
+            if stream.takes_whole(X):
+                text = "partial_fit was interrupted when it had taken in all of X: go on behind it."
+            warn_user(text, UserWarning)
 
 
 @contextlib.contextmanager

@@ -8,23 +8,42 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar
 
 import numpy as np
+
+from .warnings import warn_user
 
 _T = TypeVar("_T")
 
 # The module of scikit-learn whose functions fit to a part of the data, for a score: candidates of
 # searches, folds, learning curves. The last fit of a search, to all of the data, is not of it.
 _OF_PARTS = "sklearn.model_selection._validation"
+_PART: ContextVar[bool] = ContextVar("part", default=False)
+
+
+@contextlib.contextmanager
+def part_of_a_whole() -> Iterator[None]:
+    """Context of a fit that is one of several, whose score or answer is to be that of a whole fit.
+
+    Threads and processes that are started within do not know of it.
+    """
+    token = _PART.set(True)
+    try:
+        yield
+    finally:
+        _PART.reset(token)
 
 
 def of_a_part() -> bool:
-    """Whether this is called by a fit that scikit-learn makes for a score.
+    """Whether this is called by a fit that is made for a score, by us or by scikit-learn.
 
-    Workers of a search, in threads or processes, have the same function above them.
+    Workers of its searches, in threads or processes, have the same function above them.
     """
+    if _PART.get():
+        return True
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__") == _OF_PARTS:
@@ -33,15 +52,17 @@ def of_a_part() -> bool:
     return False
 
 
-def check_whole(fitted: Any) -> None:
-    """Raise KeyboardInterrupt if Ctrl-C cut a fit short, of an estimator or in a pipeline.
+def tell_of_interruption(text: str) -> None:
+    """Warn of a fit that keeps what it has after Ctrl-C.
 
-    Such a fit keeps the draws made so far, and ends as if nothing had happened.
+    Raises
+    ------
+    KeyboardInterrupt
+        If the fit is `of_a_part`, which keeps nothing.
     """
-    last = fitted.steps[-1][1] if hasattr(fitted, "steps") else fitted
-    posterior = getattr(last, "posterior_", None)
-    if posterior is not None and posterior.attrs.get("interrupted"):
-        raise KeyboardInterrupt("a fit was interrupted")
+    if of_a_part():
+        raise KeyboardInterrupt("a fit was interrupted whose score would be that of a part of it")
+    warn_user(text, RuntimeWarning)
 
 
 @contextlib.contextmanager

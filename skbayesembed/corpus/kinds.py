@@ -238,7 +238,8 @@ def _entry_kind(entry, name):
     if all(issubclass(cls, str) for cls in types):
         _refuse_empty(entry, name)
         return "tokens"
-    advice = "drop it" if any(issubclass(cls, str) for cls in types) else "make it a number"
+    numeric = any(map(_is_number_type, types)) and not any(issubclass(cls, str) for cls in types)
+    advice = "make it a number" if numeric else "drop it"
     for position, item in enumerate(entry):
         if not isinstance(item, float):
             _refuse_missing(item, f"{name}[{position}]", advice)

@@ -461,6 +461,8 @@ def distinct_words(vocabulary: Any) -> np.ndarray:
     words = _listed_words(vocabulary)
     if not words or not all(isinstance(word, str) for word in words):
         raise ValueError(f"{allowed}, got {reprlib.repr(vocabulary if words is None else words)}.")
+    if "" in words:
+        raise ValueError(f"{allowed}, got an empty str at {words.index('')}, which is no word.")
     twice = next((word for word, n in Counter(words).items() if n > 1), None)
     if twice is not None:
         raise ValueError(f"{allowed}, got {twice!r} more than once.")

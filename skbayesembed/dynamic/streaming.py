@@ -51,7 +51,7 @@ class Stream:
         For draws that are made when the posterior is read.
     """
 
-    # a call is taken in whole or not at all
+    # calls that were taken in
     n_taken = 0
     # whether a time learned is the end of the last bin
     _at_end = False
@@ -66,12 +66,18 @@ class Stream:
         self.known = inputs.Known(np.array([], dtype=str), None, None, nothing, np.zeros(0))
         self._filtering = begin(estimator, 0, np.random.default_rng(seeds["static"]))
 
+    @staticmethod
+    def takes_whole(X):
+        """Whether a batch is taken in at once."""
+        return True
+
     def learn(self, estimator, X, times):
         """Take in a batch of documents, all later than those before, wholly or not at all."""
         at_once(self, lambda after, kept: after._learn(estimator, X, times))
 
     def _learn(self, estimator, X, times):
         """Take in a batch as `at_once` has it: all that changes is set anew."""
+        self.n_taken += 1
         self._rng = copy.deepcopy(self._rng)
         inputs.check_timed(estimator, times)
         check_rows(X=X, times=times)
@@ -272,8 +278,9 @@ class DynamicStreamingMixin(FittedMixin):
         """
         spine.check(self, ROOM)
         check_filter(self, "partial_fit")
-        self._learn_stream(lambda: Stream(self), X, times)
+        return self._learn_stream(lambda: Stream(self), X, times)
+
+    def _note_batch(self, stream):
         self._no_units, self._sampling, self.units_name_ = "partial_fit", None, None
-        self._note(self._stream.known, self._stream.reading_seed)
+        self._note(stream.known, stream.reading_seed)
         self._pairs_of_use = self._seen = None
-        return self

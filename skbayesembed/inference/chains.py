@@ -119,14 +119,16 @@ class Workers:
         else:
             futures: list[Future] = []
             try:
-                futures += (self._executor.submit(function, *task) for task in tasks)
+                # no task begins that is not known of
+                with undisturbed():
+                    futures += (self._executor.submit(function, *task) for task in tasks)
                 for future in futures:
                     future.result()
             except BaseException:
                 # nothing is written any more when the caller puts its arrays in order
-                for future in futures:
-                    future.cancel()
                 with undisturbed():
+                    for future in futures:
+                        future.cancel()
                     wait(futures)
                 raise
 

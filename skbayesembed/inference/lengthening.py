@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..common.interruption import tell_of_interruption
 from ..common.mixing import longest_standstill
 from ..common.trial import Measured, current
-from ..common.warnings import warn_user
 from . import checkpoint
 from .contracts import Result
 from .records import Settings
@@ -92,10 +92,9 @@ def lengthened(
         if interrupted:
             thin //= 2
             result.facts["interrupted"] = True
-            warn_user(
+            tell_of_interruption(
                 f"Interrupted while the chains were made longer: the {n} draws that each had "
-                f"before, {thin} steps apart, are kept.",
-                RuntimeWarning,
+                f"before, {thin} steps apart, are kept."
             )
             break
         result = _joined(result, found, settings.stride)

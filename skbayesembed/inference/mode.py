@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..common import trial
+from ..common.interruption import tell_of_interruption
 from ..common.searches import Unreached
 from ..common.warnings import warn_user
 from .ascent import Ascent
@@ -114,10 +115,9 @@ def find_mode(
     else:
         theta, facts, allowed = _minimize(model, start, max_iter, tol, keep)
     if facts["interrupted"]:
-        warn_user(
+        tell_of_interruption(
             f"Interrupted: the point is that of {facts['n_iter']} iterations of the search, not "
-            "the mode.",
-            RuntimeWarning,
+            "the mode."
         )
         return theta, facts
     if verbose:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.interruption import tell_of_interruption
 from ..common.trial import current as current_trial
 from ..common.warnings import warn_user
 from . import checkpoint
@@ -128,10 +129,9 @@ def run_each(
                 raise
             break
     if len(found) < n_runs:
-        warn_user(
+        tell_of_interruption(
             f"Interrupted: of embedding_draws={n_runs} draws of the word vectors the posterior "
-            f"has {len(found)}.",
-            RuntimeWarning,
+            f"has {len(found)}."
         )
     return _pooled(found, turns, len(found) < n_runs)
 

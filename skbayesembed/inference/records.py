@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..common.warnings import warn_user
+from ..common.interruption import tell_of_interruption
 from ..posterior.posterior import RunningMoments
 from .checkpoint import Refused, Stage
 from .contracts import Result
@@ -278,11 +278,10 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
             f" {left} more draws are left out, as chains must be equally long: the chains have "
             f"{', '.join(map(str, lengths))}."
         )
-        warn_user(
+        tell_of_interruption(
             f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
             f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for."
-            f"{others if left else ''}",
-            RuntimeWarning,
+            f"{others if left else ''}"
         )
     store = records[0].shared
     draws = store.take("draws", chosen, settings.filled(kept))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.interruption import tell_of_interruption
 from ..common.searches import Unreached
 from ..common.trial import Laps, current, laps
 from ..common.warnings import warn_user
@@ -108,9 +109,7 @@ def coordinate_ascent(
         if not keep or not bounds:
             raise
         interrupted = True
-        warn_user(
-            f"Interrupted: the approximation is that of {len(bounds)} sweeps.", RuntimeWarning
-        )
+        tell_of_interruption(f"Interrupted: the approximation is that of {len(bounds)} sweeps.")
     if counted is not None:
         counted.end(ended=not cut)
     if warn and not converged and not interrupted:
@@ -199,9 +198,8 @@ def repeat_passes(
         if online.n_batches == 0:
             raise
         interrupted = True
-        warn_user(
-            f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches.",
-            RuntimeWarning,
+        tell_of_interruption(
+            f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches."
         )
     return {
         "n_iter": done,

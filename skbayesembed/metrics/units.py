@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import NothingToScoreError, check_integer
 from ..common.compiling import waiting_time
-from ..common.interruption import check_whole
+from ..common.interruption import part_of_a_whole
 from ..common.trial import duration
 from ..common.warnings import (
     held_warnings,
@@ -259,7 +259,8 @@ def _scores_of_fold(estimator, X, index, of_units, given, train, test):
     covariates = {name: values[train] for name, values in given.items()}
     if of_units is not None and has_fit_parameter(estimator, "units"):
         covariates["units"] = of_units[train]
-    check_whole(estimator.fit(take_documents(X, train), **covariates))
+    with part_of_a_whole():
+        estimator.fit(take_documents(X, train), **covariates)
     found = {}
     for unit in np.unique(index[test]):
         rows = test[index[test] == unit]

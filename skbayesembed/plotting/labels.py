@@ -84,7 +84,7 @@ def _cut_in_middle(name, letters):
     """First and last lines of a name, three in all."""
     # a text is cut at its beginning as its mirror image is at its end
     last = textwrap.wrap(name[::-1], letters, max_lines=_MOST_LINES - 1, placeholder=" ...")
-    return [textwrap.wrap(name, letters)[0], *(line[::-1] for line in reversed(last))]
+    return [(textwrap.wrap(name, letters) or [""])[0], *(line[::-1] for line in reversed(last))]
 
 
 def topic_labels(words, names, *, numbered=True):

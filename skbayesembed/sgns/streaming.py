@@ -71,6 +71,11 @@ class Stream:
         """Minibatches that were taken in, and other calls."""
         return self.online.n_taken
 
+    @staticmethod
+    def takes_whole(X):
+        """Whether a batch is taken in at once."""
+        return isinstance(X, PairShard | PairCounts)
+
     def learn(self, estimator, X):
         """Take in a batch; where that ends early, the minibatches before."""
         begun, tokens, laid = self.n_taken, self.tokens, self._laid
@@ -259,6 +264,7 @@ class StreamingMixin(FittedMixin):
             self._note(stream.training)
             return stream
 
-        self._learn_stream(begin, X)
+        return self._learn_stream(begin, X)
+
+    def _note_batch(self, stream):
         self._sampling, self._no_units, self.units_name_ = None, "partial_fit", None
-        return self

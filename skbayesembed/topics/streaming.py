@@ -75,6 +75,11 @@ class Stream:
         """Minibatches that were taken in."""
         return self.online.n_taken
 
+    @staticmethod
+    def takes_whole(X):
+        """Whether a batch is taken in at once."""
+        return False
+
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
         counts = known_counts(estimator, X)

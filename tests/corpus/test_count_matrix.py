@@ -119,6 +119,8 @@ def test_words_of_a_vocabulary():
 def test_words_that_are_no_vocabulary():
     with pytest.raises(ValueError, match="a list of different words, .* got 'sea' more than once"):
         distinct_words(["bank", "sea", "sea"])
+    with pytest.raises(ValueError, match="got an empty str at 1, which is no word"):
+        distinct_words(["bank", ""])
     with pytest.raises(ValueError, match=r"got \['word000', .*'word005', \.\.\.\]\.$"):
         distinct_words([*(f"word{i:03d}" for i in range(900)), 3])
     for other in ([], "sea", b"sea", None, 3, {}):

@@ -6,6 +6,7 @@ import pickle
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -366,6 +367,36 @@ def test_workers_run_every_task(n_threads):
         run(fill, [(i,) for i in range(10)])
         run(fill, [(0,)])
     np.testing.assert_array_equal(out, np.arange(1, 11))
+
+
+def test_interrupted_workers_leave_no_task_behind(ctrl_c_in_submit):
+    """All that was begun has ended, and is not begun later."""
+    done = []
+
+    def work(i):
+        time.sleep(0.05)
+        done.append(i)
+
+    with Workers(2) as run:
+        with pytest.raises(KeyboardInterrupt):
+            run(work, [(i,) for i in range(4)])
+        before = list(done)
+        time.sleep(0.15)
+        assert done == before
+
+
+@pytest.fixture
+def ctrl_c_in_submit(monkeypatch):
+    """Ctrl-C while the second task is handed over, once it is in the queue."""
+    adjust, calls = ThreadPoolExecutor._adjust_thread_count, []
+
+    def cut(self):
+        adjust(self)
+        calls.append(1)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", cut)
 
 
 def test_blocks_share_the_threads_that_chains_leave(monkeypatch):

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
+from ...common.interruption import tell_of_interruption
 from ...common.trial import laps
 from ...common.warnings import warn_user
 from ...inference.ascent import Ascent
@@ -259,7 +260,7 @@ def climb(
 def warn_of_end(estimator, converged, interrupted):
     """Warn of a fit that was interrupted or did not converge."""
     if interrupted:
-        warn_user("Interrupted: the estimator is fitted as far as it had come.", RuntimeWarning)
+        tell_of_interruption("Interrupted: the estimator is fitted as far as it had come.")
     elif not converged:
         warn_user(
             f"The bound still rose by more than {_GAIN} tol={_GAIN * estimator.tol:g} of its size "

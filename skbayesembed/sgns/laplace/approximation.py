@@ -7,8 +7,8 @@ import threading
 import numpy as np
 from joblib import effective_n_jobs
 
+from ...common.interruption import tell_of_interruption
 from ...common.random import generators, seeds_from
-from ...common.warnings import warn_user
 from ...inference.chains import Workers, serial
 from ...inference.laplace import apply_blocks, whitening
 from ...inference.threads import OneBlasThread
@@ -110,9 +110,7 @@ class LaplaceApproximation:
                     raise
         if not done.all():
             made = int(np.argmin(done))
-            warn_user(
-                f"Interrupted: the estimator is fitted with {made} of {n} draws.", RuntimeWarning
-            )
+            tell_of_interruption(f"Interrupted: the estimator is fitted with {made} of {n} draws.")
             out = out[:made]
         return out
 

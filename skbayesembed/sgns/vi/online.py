@@ -88,6 +88,8 @@ class OnlineVI:
     def learn(self, positive, run):
         """Take in the positive pair counts of a batch of documents, wholly or not at all.
 
+        Of large batches this is so of Ctrl-C, not of errors (`_MOST_KEPT`).
+
         Parameters
         ----------
         positive : csr_array of shape (n_words, n_words)
