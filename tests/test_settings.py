@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA, over_settings, regress
+from skbayesembed.common.interruption import tell_of_interruption
 from skbayesembed.common.warnings import note_user
 from skbayesembed.datasets import make_topics
 from skbayesembed.inference.kinds import Kinds
@@ -472,12 +473,13 @@ def test_an_interruption_keeps_what_is_finished(backend, capsys):
 
 
 def test_an_interrupted_fit_is_no_answer(monkeypatch):
-    """Fits keep the draws made so far and end; the settings after them are not begun."""
+    """Nor are the settings after it begun."""
     begun = []
 
     def fit(self, X, y=None):
         begun.append(self.window)
-        self._fitted = {"posterior_": Bunch(attrs={"interrupted": self.window == 3})}
+        if self.window == 3:
+            tell_of_interruption("Interrupted")
         return self
 
     monkeypatch.setattr(BayesianSGNS, "fit", fit)
