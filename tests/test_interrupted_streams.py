@@ -153,7 +153,10 @@ def test_a_batch_of_large_tables_ends_first(begun_words, monkeypatch):
         signal.raise_signal(signal.SIGINT)
         return update(self, *given)
 
-    with monkeypatch.context() as patch, pytest.warns(UserWarning, match="taken in 1 minibatch "):
+    with (
+        monkeypatch.context() as patch,
+        pytest.warns(UserWarning, match="taken in 1 minibatch .* batch_size=10 "),
+    ):
         patch.setattr(OnlineVI, "_update_side", cut)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[:SIZE])

@@ -227,11 +227,15 @@ class FittedMixin(SaveMixin):
         """Warn of ``n`` minibatches that a call has taken in which did not come to its end."""
         if n:
             self._take_in(stream)
-            text = f"partial_fit did not come to its end, and has taken in {n} minibatch"
-            text += f"{'es' * (n > 1)} of X, the first ones, of batch_size documents each. "
-            text += "Documents that are passed again count twice: go on behind them."
             if stream.takes_whole(X):
                 text = "partial_fit was interrupted when it had taken in all of X: go on behind it."
+            else:
+                text = (
+                    f"partial_fit did not come to its end, and has taken in {n} minibatch"
+                    f"{'es' * (n > 1)} of X, the first ones, of batch_size={self.batch_size} "  # type: ignore[attr-defined]
+                    "documents each. Documents that are passed again count twice: go on behind "
+                    "them."
+                )
             warn_user(text, UserWarning)
 
 
