@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..posterior.psis import MOST_PARAMETERS
-from ..posterior.results import note_on_score
+from ..posterior.result_table import note_on_score
 from ..posterior.tables import Column, Table
 
 # Standard errors below this share of a score are those of rounding.

@@ -12,7 +12,8 @@ from ..common.checks import (
     check_prob,
 )
 from ..posterior.cells import cut_list, cut_lists, quoted_each
-from ..posterior.results import IN_FRAME, About
+from ..posterior.result_table import IN_FRAME
+from ..posterior.results import About
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.tables import Column, Table
 from .questions.asking import Answer, ask, share_above

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..posterior.cells import amounts, cut_list
-from ..posterior.results import IN_FRAME
+from ..posterior.result_table import IN_FRAME
 from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import TOO_LITTLE, is_unmixed, sampled_units, units_in_words
 from ..posterior.tables import Column, Table

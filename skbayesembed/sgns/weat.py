@@ -20,7 +20,7 @@ import numpy as np
 
 from ..common.checks import check_prob
 from ..posterior.cells import false_shares, p_values
-from ..posterior.results import TWO_QUESTIONS
+from ..posterior.result_table import TWO_QUESTIONS
 from ..posterior.sentences import chance, ended, estimate, joined, p_value
 from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table

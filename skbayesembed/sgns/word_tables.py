@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 
 from ..posterior.cells import cut_lists, dashed, repeated
-from ..posterior.results import IN_FRAME
+from ..posterior.result_table import IN_FRAME
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL
 from ..posterior.tables import Column
 

@@ -20,7 +20,7 @@ from skbayesembed.dynamic.verdicts import (
     verdict_on_change,
     verdict_on_drift,
 )
-from skbayesembed.posterior.results import ResultTable
+from skbayesembed.posterior.result_table import ResultTable
 from skbayesembed.posterior.sentences import estimate
 from skbayesembed.sgns import ranking
 

@@ -9,7 +9,8 @@ import pytest
 
 from skbayesembed import Posterior
 from skbayesembed.posterior.cells import bounded, p_values
-from skbayesembed.posterior.results import About, Result, ResultTable
+from skbayesembed.posterior.result_table import ResultTable
+from skbayesembed.posterior.results import About, Result
 from skbayesembed.posterior.sources import interval_label
 from skbayesembed.sgns.neighbours import Neighbours
 

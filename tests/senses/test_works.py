@@ -17,7 +17,8 @@ from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.posterior.psis import notes_on_parameters, warn_of_tails
-from skbayesembed.posterior.results import About, Result, ResultTable
+from skbayesembed.posterior.result_table import ResultTable
+from skbayesembed.posterior.results import About, Result
 from skbayesembed.senses import inputs
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
