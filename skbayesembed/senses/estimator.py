@@ -22,6 +22,7 @@ from ..corpus.units import name_of
 from ..cost import Cost
 from ..posterior.sources import is_unmixed, source_of_posterior
 from . import inputs
+from .labels import note_all_known
 from .loo import ComparisonMixin
 from .predicting import PredictionMixin
 from .priors import SensePrior
@@ -426,7 +427,7 @@ class DiSCSenseModel(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres, units)
-        inputs.note_all_known(training.data.labels)
+        note_all_known(training.data.labels)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         found.learned["modes_"].mixed = not is_unmixed(source_of_posterior(found.posterior))

@@ -17,6 +17,7 @@ from ..common.random import seed_sequence
 from ..corpus.known import warn_of_unknown
 from ..corpus.text import document_counts
 from . import inputs
+from .labels import snippet_weights
 from .predict import SnippetReader, sample_snippets
 
 # What snippets without a known word get, and what they are called.
@@ -220,7 +221,7 @@ class PredictionMixin(TransformerMixin):
         found = self.score_samples(X, times=times, genres=genres, units=units)
         if sample_weight is None:
             return float(found.mean())
-        weight = inputs.snippet_weights(sample_weight, found.size)
+        weight = snippet_weights(sample_weight, found.size)
         return float(np.average(found, weights=weight))
 
     def sample(

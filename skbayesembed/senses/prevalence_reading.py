@@ -20,7 +20,7 @@ from ..posterior.summary import hdi_interval, summarise
 from .checks import sense_indices
 from .embedding import asides_of
 from .ends import ends
-from .inputs import genre_index
+from .labels import genre_index
 from .prevalences import (
     Prevalences,
     alone,

@@ -15,7 +15,7 @@ from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
-from .inputs import genre_indices, period_indices, work_indices
+from .labels import genre_indices, period_indices, work_indices
 from .verdicts import cells_told, few_data, note_on_few
 
 

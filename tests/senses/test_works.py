@@ -19,7 +19,7 @@ from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.posterior.psis import notes_on_parameters, warn_of_tails
 from skbayesembed.posterior.result_table import ResultTable
 from skbayesembed.posterior.results import About, Result
-from skbayesembed.senses import inputs
+from skbayesembed.senses.labels import work_indices
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
 from skbayesembed.senses.verdicts import (
@@ -642,9 +642,9 @@ def test_emergence_in_a_new_unit_of_a_point_estimate():
 def test_labels_of_another_kind_are_refused(given, other):
     """They would be new units, or could not be compared."""
     model = SimpleNamespace(units_=np.unique(given))
-    assert sorted(inputs.work_indices(model, np.asarray(given), 2).tolist()) == [0, 1]
+    assert sorted(work_indices(model, np.asarray(given), 2).tolist()) == [0, 1]
     with pytest.raises(ValueError, match="units must be labels like those of fit"):
-        inputs.work_indices(model, other, 2)
+        work_indices(model, other, 2)
 
 
 def test_no_verdict_over_genres_that_are_others_at_the_two_ends():
