@@ -20,7 +20,8 @@ from time import process_time
 
 import numpy as np
 
-from skbayesembed.corpus.text import build_corpus, make_analyzer, restrict
+from skbayesembed.corpus.analysis import make_analyzer
+from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.sgns.counting import sampled_negatives, window_pairs
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"

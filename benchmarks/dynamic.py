@@ -39,7 +39,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, DynamicSGNS
-from skbayesembed.corpus.text import analyzer_of, build_corpus, encode, restrict
+from skbayesembed.corpus.analysis import analyzer_of
+from skbayesembed.corpus.text import build_corpus, encode, restrict
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.data import period_counts
 from skbayesembed.dynamic.priors import DriftPrior

@@ -50,7 +50,8 @@ from parts import append, read
 from scipy import sparse
 
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
-from skbayesembed.corpus.text import build_corpus, make_analyzer, restrict
+from skbayesembed.corpus.analysis import make_analyzer
+from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.sgns.counting import document_pairs, sampled_negatives, window_pairs
 from skbayesembed.sgns.inputs import held_out_counts
 from skbayesembed.sgns.predict import mean_log_score

@@ -89,7 +89,8 @@ def counting(small):
     """Pairs of words counted, beside a plain Python dictionary."""
     from counting import dictionary_pairs, simulate_articles
 
-    from skbayesembed.corpus.text import build_corpus, make_analyzer, restrict
+    from skbayesembed.corpus.analysis import make_analyzer
+    from skbayesembed.corpus.text import build_corpus, restrict
     from skbayesembed.sgns.counting import window_pairs
 
     n_tokens = 20_000 if small else 2_000_000

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
+from .analysis import analyzer_of
 from .count_matrix import count_matrix
 from .kinds import input_kind, materialise
-from .text import analyzer_of, document_counts, encode
+from .text import document_counts, encode
 
 
 def known_counts(

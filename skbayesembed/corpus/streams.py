@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
+from .analysis import analyzer_of
 from .kinds import NO_LISTS, input_kind, sequence_kind
-from .text import analyzer_of, distinct_words
+from .text import distinct_words
 
 # Documents whose kind is looked at together.
 _TOGETHER = 64

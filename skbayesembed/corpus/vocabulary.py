@@ -16,8 +16,9 @@ from ..common.checks import (
     check_list,
 )
 from ..common.files import FORMATS, read_npz, write_npz
+from .analysis import make_analyzer
 from .streams import documents_of
-from .text import check_tokens, make_analyzer
+from .text import check_tokens
 
 _FORMAT, _VERSION = FORMATS["Vocabulary"], 1
 _CUTS = ("min_count", "max_features")

@@ -12,18 +12,17 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from ..common.checks import check_bool, check_forms, check_integer, check_not_iterator
 from ..common.warnings import warn_user
+from ..corpus.analysis import Analyzer, make_analyzer
 from ..corpus.periods import check_times
 from ..corpus.rows import check_rows
 from ..corpus.spelling import offer
 from ..corpus.text import (
-    Analyzer,
     Corpus,
     build_corpus,
     distinct_words,
     document_counts,
     input_kind,
     keep_tokens,
-    make_analyzer,
     materialise,
     restrict,
 )

@@ -12,11 +12,12 @@ from scipy import sparse
 
 from ..common.checks import NothingToScoreError
 from ..common.warnings import warn_user
+from ..corpus.analysis import analyzer_of, warn_of_unread
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, warn_of_unread
+from ..corpus.text import build_corpus, frequent_corpus
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
 from ..sgns.batches import CorpusBatches, MatrixBatches, sizes_of_sources

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from .. import spine
 from ..common.estimator import FittedMixin, fixed_of, online
 from ..common.interruption import at_once
+from ..corpus.analysis import analyzer_of, warn_of_unread
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import materialise
 from ..corpus.periods import Periods
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, keep_tokens, warn_of_unread
+from ..corpus.text import build_corpus, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..sgns import inputs as static

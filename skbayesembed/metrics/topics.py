@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ..common.checks import check_choice, check_integer, check_list
+from ..corpus.analysis import make_analyzer
 from ..corpus.kinds import input_kind, materialise
-from ..corpus.text import build_corpus, document_counts, make_analyzer
+from ..corpus.text import build_corpus, document_counts
 from .checks import check_numbers
 
 

@@ -14,10 +14,10 @@ from ..common.checks import (
     is_whole,
     listed,
 )
+from ..corpus.analysis import why_unknown
 from ..corpus.embedding import check_embedding_draws, source_of
 from ..corpus.known import check_place
 from ..corpus.spelling import offer
-from ..corpus.text import why_unknown
 from ..posterior.naming import given_names, named, place_of
 from ..posterior.sentences import joined
 from .priors import prior_of

@@ -8,12 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
+from ..corpus.analysis import warn_of_unread
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods
 from ..corpus.rows import check_rows
-from ..corpus.text import document_counts, frequent_corpus, warn_of_unread
+from ..corpus.text import document_counts, frequent_corpus
 from ..corpus.units import sizes_of
 from .data import Snippets
 from .embedding import word_vectors

@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
 from ..common.warnings import warn_user
+from ..corpus.analysis import analyzer_of
 from ..corpus.design import INTERCEPT, design_of, explained_by_others
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.products import products_of
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, encode, keep_tokens
+from ..corpus.text import encode, keep_tokens
 from ..corpus.times import Times, check_order
 from ..corpus.units import check_units, name_of, units_of
 from ..posterior.few_units import warn_of_few

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.checks import NothingToScoreError, other_than_default
 from ..common.warnings import warn_user
+from ..corpus.analysis import analyzer_of, warn_of_unread
 from ..corpus.count_matrix import (
     column_names,
     count_matrix,
@@ -19,7 +20,7 @@ from ..corpus.count_matrix import (
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind, known_counts
 from ..corpus.rows import check_rows
-from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, warn_of_unread
+from ..corpus.text import build_corpus, frequent_corpus
 from ..corpus.units import BY_MODEL, Units, check_units, check_weights, units_of
 from .batches import (
     CorpusBatches,

@@ -11,10 +11,11 @@ from joblib import effective_n_jobs
 from .. import spine
 from ..common.estimator import FittedMixin, fixed_of, online
 from ..common.random import named_seeds
+from ..corpus.analysis import analyzer_of, warn_of_unread
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.streams import check_vocabulary_again, warn_of_no_known_word
-from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, warn_of_unread
+from ..corpus.text import distinct_words, encode, keep_tokens
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs

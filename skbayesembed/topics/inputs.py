@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
+from ..corpus.analysis import analyzer_of, warn_of_unread
 from ..corpus.count_matrix import (
     column_names,
     count_matrix,
@@ -28,7 +29,6 @@ from ..corpus.embedding import (
 )
 from ..corpus.known import check_kind
 from ..corpus.text import (
-    analyzer_of,
     build_corpus,
     distinct_words,
     document_counts,
@@ -37,7 +37,6 @@ from ..corpus.text import (
     keep_words,
     materialise,
     restrict,
-    warn_of_unread,
 )
 from ..corpus.units import sizes_of
 from .checks import check_dimensions

@@ -12,10 +12,11 @@ from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, fixed_of, online
 from ..common.random import named_seeds
+from ..corpus.analysis import analyzer_of
 from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import known_counts
 from ..corpus.streams import check_vocabulary_again, warn_of_no_known_word
-from ..corpus.text import analyzer_of, distinct_words, encode
+from ..corpus.text import distinct_words, encode
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs

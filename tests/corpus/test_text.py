@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, build_vocabulary
+from skbayesembed.corpus.analysis import make_analyzer, warn_of_unread
 from skbayesembed.corpus.kinds import input_kind, materialise
 from skbayesembed.corpus.text import (
     Corpus,
@@ -20,9 +21,7 @@ from skbayesembed.corpus.text import (
     document_counts,
     encode,
     keep_tokens,
-    make_analyzer,
     restrict,
-    warn_of_unread,
 )
 
 TEXTS = [

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS, Vocabulary, build_vocabulary, count_pairs
+from skbayesembed.corpus.analysis import why_unknown
 from skbayesembed.corpus.spelling import offer
-from skbayesembed.corpus.text import build_corpus, restrict, why_unknown
+from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.corpus.vocabulary import READING
 
 pd = pytest.importorskip("pandas")

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
+from ...corpus.analysis import why_unknown
 from ...corpus.known import check_place
 from ...corpus.spelling import offer as offer_of
-from ...corpus.text import why_unknown
 from ...posterior.cells import cut_list
 from .operands import Operands
 
