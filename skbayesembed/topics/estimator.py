@@ -262,10 +262,11 @@ class GaussianLDA(
     ``concentration``,
 
         phi_k ~ Dirichlet(eta softmax_v(x_v' t_k + s_v)),   w ~ phi_z,
-        t_k ~ N(0, a^2 I),   s_v ~ N(log(f_v + 1/2), c^2),   log eta ~ N(log n_words, 2^2),
+        t_k ~ N(0, a^2 I),   s_v ~ N(log(f_v + 1/2) - m, c^2),   log eta ~ N(log n_words, 2^2),
 
-    and inverse gamma priors of a^2 and c^2. ``"gibbs"`` sums over theta and phi, ``"vi"`` has
-    Dirichlet factors of both; ``"hmc"``, ``"laplace"`` and ``"map"`` are refused.
+    with m the mean of log(f_v + 1/2) over words, and inverse gamma priors of a^2 and c^2.
+    ``"gibbs"`` sums over theta and phi, ``"vi"`` has Dirichlet factors of both; ``"hmc"``,
+    ``"laplace"`` and ``"map"`` are refused.
 
     References
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skbayesembed.inference.threads import serial
 from skbayesembed.topics.priors import NIW
 from skbayesembed.topics.replication import alias_kernels
 from tests.helpers.topic_twins import chain, log_predictive, random_corpus, sampler, tokens
@@ -135,3 +136,20 @@ def test_table_of_proposals_is_frozen_with_warmup(documents, prior):
         np.testing.assert_array_equal(before, now)
     without, _ = chain(model, 3)
     assert without.table is None
+
+
+def test_a_table_that_proposes_nothing_holds_no_chain(documents, prior):
+    """Frozen where all tokens were in one topic: in one sweep of eight they leave all the same."""
+    model = sampler(documents, prior, ALPHA, 1.0, "alias")
+    state = model.state_of(np.zeros(documents.n_tokens, np.int32))
+    tables = model._proposals(state.posterior, ALPHA)
+    tables.table[:, 1:] = np.exp(-60.0)
+    alias_kernels.alias_tables(tables, ALPHA)
+    state.table = tables
+    rngs = [np.random.default_rng(seed) for seed in range(model.n_streams)]
+    moved = []
+    for _ in range(4):
+        model.sweep(state, rngs, serial)
+        moved.append(state.moved)
+    assert moved[:3] == [0, 0, 0]
+    assert moved[3] > 0

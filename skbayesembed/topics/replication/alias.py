@@ -7,6 +7,10 @@ alias tables, and are accepted by the exact collapsed ratio. The table is frozen
 Until then, and in every eighth sweep after it, documents are dealt into two hands and the table for
 one is built from the tokens of the other, so that a proposal never depends on a token that it is
 for.
+
+A frozen table hardly proposes what was unlikely when it was made, and of few tokens all may have
+changed since: chains would stay for 1e5 sweeps where full conditionals leave after some hundred.
+Every eighth sweep, half-way between the others, is one of ``kernel="sampled"``.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from . import alias_kernels
 
 # Log of the smallest weight of a proposal, relative to the largest.
 _FLOOR = -25.0
-# Every so many sweeps with a frozen table comes one with tables from the other half.
-_DEAL_EVERY = 8
+# Of so many sweeps with a frozen table one has tables from the other half, and one has none.
+_EVERY = 8
+_DEAL, _SAMPLE = _EVERY - 1, _EVERY // 2 - 1
 _HANDS = 2
 
 
@@ -42,7 +47,10 @@ class AliasTopics(CollapsedTopics):
 
     def _step(self, state, rngs, run):
         """A sweep of this sampler's own; returns how many tokens moved."""
-        if state.table is not None and state.n_sweeps % _DEAL_EVERY != _DEAL_EVERY - 1:
+        place = _DEAL if state.table is None else state.n_sweeps % _EVERY
+        if place == _SAMPLE:
+            return self._sampled(state, rngs, run)
+        if place != _DEAL:
             numbers = self._propose(state, self._all, state.table, rngs[1])
         else:
             numbers = 0
