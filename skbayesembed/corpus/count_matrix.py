@@ -40,7 +40,7 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     Raises
     ------
     ValueError
-        If an entry is negative or not finite, or columns are not those noted.
+        If an entry is negative, not finite or masked, or columns are not those noted.
 
     Notes
     -----
@@ -48,6 +48,11 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     matrix without names.
     """
     _check_unique(getattr(X, "columns", None))
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise ValueError(
+            "X must hold a count in every place, got a masked array with "
+            f"{np.ma.getmaskarray(X).sum()} of them masked: X.filled(0) makes these zeros."
+        )
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     if sparse.issparse(X) and X.format == "coo" and X.dtype.kind in "biu":
         # the sums of entries that are there twice may not fit into the type of the counts

@@ -30,9 +30,10 @@ def materialise(X: Any) -> Any:
 
     Returns
     -------
-    X : list if ``X`` was an iterator (a generator, an open file) or an iterable without a
-        length, otherwise ``X`` itself.
+    X : list if ``X`` was an iterator (a generator, an open file), an iterable without a length or
+        a column of pyarrow, otherwise ``X`` itself.
     """
+    X = plain_column(X)
     if isinstance(X, Iterable) and (hasattr(X, "__next__") or not _has_length(X)):
         return list(X)
     placed = any(hasattr(X, name) for name in ("__getitem__", "shape", "__array__"))
@@ -40,6 +41,13 @@ def materialise(X: Any) -> Any:
         # what has a length and no places, as a bar of progress around a file, may be read once only
         return list(X)
     return X
+
+
+def plain_column(values: Any) -> Any:
+    """A column of pyarrow, whose entries are its own scalars, as a list; others untouched."""
+    if hasattr(values, "to_pylist") and not hasattr(values, "column_names"):
+        return values.to_pylist()
+    return values
 
 
 def take_documents(X: Any, rows: np.ndarray) -> Any:

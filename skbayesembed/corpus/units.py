@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from ..common.checks import as_floats, check_not_iterator, check_total
+from .kinds import plain_column
 
 # What a fit can do without units, in the message of an error.
 BY_MODEL = "; or use uncertainty='model'"
@@ -145,6 +146,7 @@ def as_labels(labels):
 
     Beside texts NumPy would write NaN as a text, and of a masked array take what is behind it.
     """
+    labels = plain_column(labels)
     found = labels.to_numpy() if hasattr(labels, "to_numpy") else labels
     if isinstance(found, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(found)

@@ -125,8 +125,8 @@ class DynamicChangeMixin(DynamicAskingMixin):
         if found.source != "point":
             found.verdict = verdict_on_change(found)
             if found.verdict == NO_DATA:
-                # the prior alone would say them
-                found.prob_increase, found.interval = np.nan, np.full(2, np.nan)
+                # the prior alone would say it
+                found.prob_increase = np.nan
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity["whole"], (start, end))
         return _noting_text(self, found, [before, after], a, b)

@@ -18,8 +18,9 @@ from ..common.checks import (
 
 SIDES = {"target": "rho_", "context": "alpha_"}
 _ALLOWED = (
-    "a fitted BayesianSGNS or DynamicSGNS, gensim's KeyedVectors or a model that has them, "
-    "WordVectors, another mapping from words to vectors, or a pandas DataFrame with words as index"
+    "a fitted BayesianSGNS or DynamicSGNS, vectors_at(period) of the latter, gensim's KeyedVectors "
+    "or a model that has them, WordVectors, another mapping from words to vectors, or a pandas "
+    "DataFrame with words as index"
 )
 
 
@@ -76,7 +77,8 @@ class WordVectors(Mapping[str, np.ndarray]):
         Parameters
         ----------
         source : fitted estimator, KeyedVectors, mapping or DataFrame
-            A fitted `BayesianSGNS` or `DynamicSGNS`, whose posterior means are used; gensim's
+            A fitted `BayesianSGNS` or `DynamicSGNS`, or ``vectors_at(period)`` of the latter,
+            whose posterior means are used; gensim's
             KeyedVectors or a model that has them as ``wv``; a mapping from words to vectors; a
             pandas DataFrame with words as its index, other rows of which are left out.
         side : {"target", "context"}, default="target"
@@ -109,6 +111,10 @@ class WordVectors(Mapping[str, np.ndarray]):
             return cls(*_of_estimator(source, side, period))
         if period is not None:
             raise ValueError(f"period is for a DynamicSGNS, got {type(source).__name__}.")
+        if hasattr(source, "rho_") and hasattr(source, "words_"):
+            if side != "target":
+                raise ValueError(f"side must be 'target' for {source!r}, got {side!r}.")
+            return cls(source.words_, source.rho_)
         if is_frame_of_words(source):
             kept = source.iloc[[isinstance(entry, str) for entry in source.index]]
             return cls(kept.index.tolist(), kept.to_numpy())

@@ -42,6 +42,7 @@ from .verdicts import (
     lent_in,
     note_on_change_seen,
     note_on_genres,
+    note_on_unseen,
     on_change_seen,
     on_lent,
     seen_in,
@@ -335,7 +336,10 @@ class PrevalenceReadingMixin:
         changed = ends(self, at)
         found.sentence += changed.said(senses)
         return found._noting(
-            *note_on_change_seen(self, found), *few, *changed.notes(alone([senses]))
+            *note_on_change_seen(self, found),
+            *few,
+            *note_on_unseen(found.get("units"), units),
+            *changed.notes(alone([senses])),
         )
 
     def emergence(

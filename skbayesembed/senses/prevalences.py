@@ -32,6 +32,7 @@ from .verdicts import (
     cells_told,
     few_data,
     note_on_few,
+    note_on_unseen,
     rests_on,
     snippets_in_words,
     units_of_cells,
@@ -223,7 +224,8 @@ class Prevalences(Table):
         of_units = self.n_units is not None and self.units != "seen"
         notes += note_on_means(self.mean, self.interval)
         genres = self.genres if len(self.genres) > 1 else None
-        return notes + note_on_few(self.few, of_units, self.periods, genres)
+        notes += note_on_few(self.few, of_units, self.periods, genres)
+        return notes + note_on_unseen(self.n_units, self.units)
 
     def _notes_on_cut(self, n_shown):
         return [

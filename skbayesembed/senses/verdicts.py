@@ -193,6 +193,16 @@ def note_on_few(few, of_units, periods, genres=None, of_all=None):
     return [f"({what} in {where}, {named}: figures there rest mostly on {on})"]
 
 
+def note_on_unseen(n_units, units):
+    """Line on cells in which no unit was seen, below an answer about those seen; or none.
+
+    ``n_units`` are numbers of units by cell, None where ``fit`` was told of none.
+    """
+    if n_units is None or units != "seen" or np.all(n_units):
+        return []
+    return ["(where no unit was seen, figures are means over all units)"]
+
+
 def _first_cells(names):
     """Names of the first cells, and how many more there are."""
     more = len(names) - _CELLS_NAMED
@@ -212,11 +222,13 @@ def few_in_periods(estimator, genre, units):
     found = seen_in(estimator, range(len(labels)), genre)
     n_units = found.get("units")
     few = few_data(found["snippets"], n_units, units)
+    unseen = note_on_unseen(n_units, units)
     genres = None if genre is None else [estimator.genres_[genre]]
     if genre is None and estimator.posterior_["prevalence"].shape[2] > 1:
         # a period with next to no data has none of any genre
-        return note_on_genres(estimator, range(len(labels)), units)
-    return note_on_few(few[None], n_units is not None and units != "seen", labels, genres)
+        return note_on_genres(estimator, range(len(labels)), units) + unseen
+    of_units = n_units is not None and units != "seen"
+    return note_on_few(few[None], of_units, labels, genres) + unseen
 
 
 def verdict_on_change(found, units, lent=0.0, interval=None):

@@ -147,3 +147,13 @@ def test_a_table_of_events_is_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(words)
+
+
+def test_masked_counts_are_refused():
+    """What is behind a mask is no count; a mask that hides nothing is none."""
+    counts = np.ma.masked_equal(COUNTS.toarray(), 2)
+    with pytest.raises(ValueError, match="with 2 of them masked: X.filled"):
+        count_matrix(BayesianSGNS(), counts, reset=None)
+    open_ = np.ma.array(COUNTS.toarray(), mask=False)
+    found = count_matrix(BayesianSGNS(), open_, reset=None)
+    np.testing.assert_array_equal(found.toarray(), COUNTS.toarray())

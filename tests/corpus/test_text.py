@@ -6,6 +6,7 @@ import io
 import pickle
 import warnings
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from skbayesembed.corpus.text import (
     keep_tokens,
     restrict,
 )
+from skbayesembed.corpus.units import check_units
 
 TEXTS = [
     "The cat sat on the mat; the dog did not.",
@@ -410,3 +412,42 @@ def test_document_counts_of_known_words_leaves_its_input_alone():
     counts = document_counts(ids, offsets, 3)
     np.testing.assert_array_equal(counts.toarray(), [[1, 0, 2], [0, 1, 0]])
     assert ids.tolist() == [2, 0, 2, 1]
+
+
+class ArrowColumn:
+    """As a column of pyarrow: its entries are scalars of its own, and it copies no texts."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, i):
+        return SimpleNamespace(as_py=lambda: self.values[i])
+
+    def to_pylist(self):
+        return list(self.values)
+
+    def to_numpy(self):
+        raise ValueError("needed to copy, but zero_copy_only was True")
+
+
+def test_columns_of_pyarrow():
+    """Texts, token lists and labels; a table, which has such columns, stays what it is."""
+    texts = ["the cat sat", "the dog sat"] * 5
+    given = materialise(ArrowColumn(texts))
+    assert given == texts and input_kind(given) == "text"
+    assert input_kind(materialise(ArrowColumn([["a", "b"], ["c"]]))) == "tokens"
+    assert check_units(ArrowColumn(["u", "v"]), 2).tolist() == ["u", "v"]
+    with pytest.raises(ValueError, match=r"units\[1\] = None"):
+        check_units(ArrowColumn(["u", None]), 2)
+    options = {"solver": "map", "min_count": 1, "prior_precision": 1.0, "random_state": 0}
+    units = list("abcde") * 2
+    fitted = BayesianSGNS(2, **options).fit(ArrowColumn(texts), units=ArrowColumn(units))
+    np.testing.assert_array_equal(
+        fitted.rho_, BayesianSGNS(2, **options).fit(texts, units=units).rho_
+    )
+    table = ArrowColumn(texts)
+    table.column_names = ["text"]
+    assert materialise(table) is table

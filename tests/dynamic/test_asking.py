@@ -355,6 +355,11 @@ def test_contrasts_of_point_estimates_know_where_there_are_no_data():
     assert [row.split()[1] == "-" for row in repr(found).splitlines()[2:5]] == [False, True, True]
     assert "too few units in 2 periods: a dash; data frames" in repr(found)
     assert "; there are too few data in 1901 and 1902." in found.sentence
+    gone = model.contrast(
+        *(model.similarity("gone", word, periods=[1901]) for word in ("sun", "sea"))
+    )
+    # no number, and nothing on what an interval rests
+    assert gone.sentence.endswith(": there are too few data in 1901.")
     assert found.to_frame()["few_pairs"].tolist() == [False, True, True]
     again = model.contrast(found, first)
     assert again.few_pairs.tolist() == [False, True, True]
@@ -509,7 +514,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)
-    assert np.isnan(change.interval).all()
+    assert np.isfinite(change.interval).all()
+    assert np.isfinite(change.to_frame()[["mean", "low", "high"]].to_numpy()).all()
     assert "prob_increase" in repr(change) and "nan" not in repr(change)
     ends = [model.periods_.labels[t] for t in (0, 2)]
     units = "documents" if change.source == "units" else "units"

@@ -267,12 +267,17 @@ def test_of_estimators(sgns, tmp_path):
     dynamic.fit(TEXTS, times=[1999, 2000, 2000] * 6)
     found = WordVectors.of(dynamic, period=2000)
     np.testing.assert_array_equal(found.vectors, dynamic.rho_[1])
+    found = WordVectors.of(dynamic.vectors_at(2000))
+    assert found.words.tolist() == dynamic.words_.tolist()
+    np.testing.assert_array_equal(found.vectors, dynamic.rho_[1])
     for source, options, message in (
         (dynamic, {}, r"period must be given for DynamicSGNS, .* one of \[1999, 2000\]"),
         (dynamic, {"period": 1888}, "period=1888 is in no period"),
         (sgns, {"period": 1999}, "period is for a DynamicSGNS, got BayesianSGNS"),
         ({"a": [1.0]}, {"period": 1999}, "period is for a DynamicSGNS, got dict"),
         (sgns, {"side": "rho"}, "side must be one of 'target', 'context'"),
+        (dynamic.vectors_at(2000), {"side": "context"}, "side must be 'target' for PeriodVectors"),
+        (dynamic.vectors_at(2000), {"period": 1999}, "period is for a DynamicSGNS"),
         ({"a": [1.0], "b": [1.0, 2.0]}, {}, "vectors must have one length"),
     ):
         with pytest.raises(ValueError, match=message):

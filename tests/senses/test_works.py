@@ -606,6 +606,23 @@ def test_changes_of_the_units_seen(fitted):
         fitted.prevalence_change(0, 0, 1, units="some")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_cells_without_units_are_told_of():
+    """Figures of the units seen are means over all units there, and say so."""
+    kept = (DATA.times == 0) | (DATA.genres == 0)
+    model = DiSCSenseModel(2, n_starts=1, draws=60, warmup=40, chains=1, thin=1, random_state=0)
+    model.fit(DATA.counts[kept], **{name: np.asarray(x)[kept] for name, x in GIVEN.items()})
+    note = "(where no unit was seen, figures are means over all units)"
+    seen, over_all = (model.prevalence_info(units=units) for units in ("seen", "all"))
+    assert note in repr(seen) and note not in repr(over_all)
+    np.testing.assert_allclose(seen.mean[:, 1, 1], over_all.mean[:, 1, 1])
+    for genre in (0, 1):
+        change = model.prevalence_change(0, 0, 1, genre=genre, units="seen")
+        assert (note in repr(change)) == (genre == 1)
+        first = model.emergence(0, 0.5, genre=genre, units="seen")
+        assert (note in repr(first)) == (genre == 1)
+
+
 def test_few_snippets_and_few_units_are_no_data(fitted):
     change = fitted.prevalence_change(0, 0, 1)
     for n, n_units, works, few in (

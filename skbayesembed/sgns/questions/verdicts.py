@@ -128,7 +128,7 @@ def _sentence_of_several(found, first, second):
     text = f"The difference between {first} and {_that_of(first, second)}"
     text = "; ".join([f"{text} is {joined(values)}" if values else text, *parts])
     if not values:
-        text = text.replace("; ", ": ", 1)
+        return text.replace("; ", ": ", 1) + "."
     units = np.ravel(found.get("n_units", np.inf))
     fewest = np.nanmin(units) if np.isfinite(units).any() else np.inf
     return ended(text, found.source, fewest, found, several=len(values) > 1)
