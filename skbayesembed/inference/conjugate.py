@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
+from ..common.interruption import undisturbed
 from .laplace import Product, not_a_mode
 
 # Directions of a block whose squared length is below this share of the largest are left out, by
@@ -113,7 +114,7 @@ def flexible_gradients(
     tol: float,
     max_iter: int,
     bent: Bent | None = None,
-    steps: list[list[tuple[np.ndarray, float]]] | None = None,
+    going: Flexible | None = None,
 ) -> np.ndarray:
     """`conjugate_gradients` whose directions are solutions of systems with a matrix near A.
 
@@ -129,9 +130,8 @@ def flexible_gradients(
         times what they may be.
     precondition : callable
         M of the norm that residuals are measured in.
-    steps : list, optional
-        To it a list of each row is added, of the last `MOST_STEPS` that it took part in, ``(d,
-        d'Ad)``: conjugate directions, and what A was taken for along them.
+    going : Flexible, optional
+        Of the same b: those that were interrupted go on from there.
 
     Returns
     -------
@@ -144,35 +144,79 @@ def flexible_gradients(
     RuntimeError
         If ``max_iter`` products are not enough.
     """
-    x, residual = np.zeros_like(b), b.copy()
-    rows = [_Seen(alone=len(b) == 1) for _ in b]
-    rr = _products(residual, precondition(residual))
-    aim, known, active = tol * tol * rr, np.zeros(len(b)), np.ones(len(b), bool)
-    for _ in range(max_iter):
-        active &= ~(rr <= aim)
-        for i in np.flatnonzero(~active):
-            rows[i].end()
-        if not np.any(active):
+    at = Flexible(b) if going is None else going
+    while np.any(at.active):
+        rr = _products(at.residual, precondition(at.residual))
+        left = at.left(rr, tol)
+        if not np.any(at.active):
             break
-        left = np.sqrt(np.divide(rr, aim, out=np.ones(len(b)), where=active))
-        direction = solve(np.where(active[:, None], residual, b.dtype.type(0.0)), left)
-        for i in np.flatnonzero(active):
-            rows[i].make_conjugate(direction[i])
+        if at.n_steps >= max_iter:
+            raise _unfinished(rr, max_iter)
+        direction = solve(np.where(at.active[:, None], at.residual, b.dtype.type(0.0)), left)
+        at.make_conjugate(direction)
         image = product(direction)
+        at.step(direction, image, bent)
+    at.residual = at.residual[:, :0]
+    return at.x.copy()
+
+
+class Flexible:
+    """Where `flexible_gradients` are: each step is taken wholly, or where Ctrl-C comes not at all.
+
+    Parameters
+    ----------
+    b : ndarray of shape (m, n)
+
+    Attributes
+    ----------
+    x, residual : ndarray of shape (m, n)
+    active : ndarray of bool of shape (m,)
+        Rows that have not converged.
+    n_steps : int
+        Products so far.
+    """
+
+    def __init__(self, b: np.ndarray) -> None:
+        self.x, self.residual = np.zeros_like(b), b.copy()
+        self.active, self.n_steps = np.ones(len(b), bool), 0
+        self._rows = [_Seen(alone=len(b) == 1) for _ in b]
+        self._aim, self._known = None, np.zeros(len(b))
+
+    @property
+    def steps(self) -> list[list[tuple[np.ndarray, float]]]:
+        """Of each row the last `MOST_STEPS` that it took part in, ``(d, d'Ad)``.
+
+        Conjugate directions, and what A was taken for along them.
+        """
+        return [row.steps for row in self._rows]
+
+    def left(self, rr, tol):
+        """Residuals of squared norms ``rr`` (m,), over what they may be; rows may end by it."""
+        if self._aim is None:
+            self._aim = tol * tol * rr
+        self.active &= ~(rr <= self._aim)
+        for i in np.flatnonzero(~self.active):
+            self._rows[i].end()
+        return np.sqrt(np.divide(rr, self._aim, out=np.ones(len(rr)), where=self.active))
+
+    def make_conjugate(self, directions):
+        """Make directions of active rows conjugate to those before, in place."""
+        for i in np.flatnonzero(self.active):
+            self._rows[i].make_conjugate(directions[i])
+
+    def step(self, direction, image, bent):
+        """Go along directions with these images."""
+        active, known = self.active, self._known.copy()
         bend = _products(direction, image)
-        size = np.where(active, _ratio(_products(direction, residual), bend), 0.0)
+        size = np.where(active, _ratio(_products(direction, self.residual), bend), 0.0)
         taken = _taken(direction, bend, size, active, known, bent)
-        x += column(taken, b) * direction
-        residual -= column(size, b) * image
         curvature = _ratio(size * bend, taken)
-        for i in np.flatnonzero(active):
-            rows[i].add(direction[i], image[i], bend[i], curvature[i])
-        rr = _products(residual, precondition(residual))
-    if np.any(active & ~(rr <= aim)):
-        raise _unfinished(rr, max_iter)
-    if steps is not None:
-        steps += [row.steps for row in rows]
-    return x
+        with undisturbed():
+            self.x += column(taken, self.x) * direction
+            self.residual -= column(size, self.x) * image
+            for i in np.flatnonzero(active):
+                self._rows[i].add(direction[i], image[i], bend[i], curvature[i])
+            self._known, self.n_steps = known, self.n_steps + 1
 
 
 class _Seen:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import signal
 import weakref
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
-from skbayesembed.inference import krylov
+from skbayesembed.inference import conjugate, krylov
 from skbayesembed.inference.conjugate import (
     MOST_STEPS,
+    Flexible,
     block_conjugate_gradients,
     conjugate_gradients,
     flexible_gradients,
@@ -96,15 +98,68 @@ def test_flexible_gradients_with_solutions_that_are_rough():
         flexible_gradients(product, b, max_iter=3, **given)
 
 
+@pytest.mark.parametrize("place", ["solve", "product", "precondition", "step"])
+def test_flexible_gradients_go_on_where_they_were_interrupted(place, monkeypatch):
+    """With the same numbers; also where Ctrl-C comes while a step is taken."""
+    matrix = spd(80, 7)
+    b = np.random.default_rng(8).standard_normal((2, 80))
+    inverse, calls, stops = np.linalg.inv(matrix), {}, []
+
+    def called(name):
+        calls[name] = calls.get(name, 0) + 1
+        if name == place and calls[name] in stops:
+            signal.raise_signal(signal.SIGINT)
+
+    def solve(rows, _):
+        called("solve")
+        # a noise that hangs on the rows alone
+        rng = np.random.default_rng(int(np.abs(rows).sum() * 1e6))
+        return rows @ (inverse + 0.05 * rng.standard_normal(matrix.shape) / 80**0.5)
+
+    def product(rows):
+        called("product")
+        return rows @ matrix
+
+    def precondition(rows):
+        called("precondition")
+        return rows.copy()
+
+    given = {"solve": solve, "precondition": precondition, "tol": 1e-8, "max_iter": 50}
+    whole = flexible_gradients(product, b, **given)
+    n_products, n = calls["product"], 0
+    add = conjugate._Seen.add
+
+    def adding(row, *parts):
+        called("step")
+        add(row, *parts)
+
+    monkeypatch.setattr(conjugate._Seen, "add", adding)
+    going = Flexible(b)
+    for at_call in (1, 2, 4):
+        calls.clear()
+        stops[:] = [at_call]
+        with pytest.raises(KeyboardInterrupt):
+            flexible_gradients(product, b, going=going, **given)
+        n += calls.get("product", 0)
+    calls.clear()
+    stops.clear()
+    assert_array_equal(flexible_gradients(product, b, going=going, **given), whole)
+    # at most one is lost each time
+    assert n + calls["product"] <= n_products + 3
+    calls.clear()
+    assert_array_equal(flexible_gradients(product, b, going=going, **given), whole)
+    assert not calls
+
+
 def test_rows_keep_the_steps_that_they_took_part_in():
     """One that has converged before keeps its own, and no others."""
     matrix = spd(80, 7)
     b = np.random.default_rng(8).standard_normal((2, 80))
     b[0] = 1e-6 * b[0] + np.linalg.eigh(matrix)[1][:, -1]
-    kept: list = []
-    given = {"solve": near(matrix, 0.6, 9), "precondition": np.copy, "steps": kept}
+    going = Flexible(b)
+    given = {"solve": near(matrix, 0.6, 9), "precondition": np.copy, "going": going}
     found = flexible_gradients(lambda x: x @ matrix, b, tol=1e-4, max_iter=50, **given)
-    few, many = kept
+    few, many = kept = going.steps
     assert 0 < len(few) < len(many)
     for row, steps in zip(b, kept, strict=True):
         directions, curvatures = np.array([d for d, _ in steps]), [c for _, c in steps]

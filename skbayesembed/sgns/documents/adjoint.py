@@ -100,6 +100,8 @@ class AskedDeviations:
         self.second, self._note_number = second, note_number
         # derivatives of the answers so far, by their gradients
         self._known = {}
+        # of those that are worked on, by what they are: the part of the units, once it is there
+        self._of_units = None
 
     def changes(self, question, pulls, here, keep=True):
         """Derivatives of answers along deviations, and the effective units each rests on.
@@ -139,6 +141,7 @@ class AskedDeviations:
             # by now the error has let go of what was worked with
             self.vectors, self._mode, self._maps = self._go_on(direction)
             self._known.clear()
+            self._of_units = None
             raise MovedOn
 
     def _changes(self, question, pulls, known):
@@ -153,8 +156,9 @@ class AskedDeviations:
         for a in range(0, len(new), self._together):
             part = new[a : a + self._together]
             asked = [read(i) for i in part]
-            columns = self._along(self._by_mode([places[i] for i in part]), asked).T
-            known.update(zip((keys[i] for i in part), columns, strict=True))
+            mine = [keys[i] for i in part]
+            columns = self._along(mine, self._by_mode([places[i] for i in part]), asked).T
+            known.update(zip(mine, columns, strict=True))
         return np.stack([known[key] for key in keys], axis=1)
 
     def _by_place(self, question, i, pulls):
@@ -209,14 +213,11 @@ class AskedDeviations:
 
         return read
 
-    def _along(self, gradients, answers):
+    def _along(self, keys, gradients, answers):
         """Derivatives along units, directions of the prior and its pull, of answers."""
-        solutions = self._solve(gradients, observed=True)
-        influences = self._influences(solutions)
-        rows = zip(influences.T, gradients, solutions, answers, strict=True)
-        for i, (own, gradient, z, answer) in enumerate(rows):
-            if answer is not None:
-                own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answer)
+        if self._of_units is None or self._of_units[0] != keys:
+            self._of_units = keys, self._along_units(gradients, answers)
+        influences = self._of_units[1]
         solutions = self._solve(gradients, observed=False)
         known = [
             sum(np.vdot(z[side], self._prior.apply(side, z[side])) for side in (0, 1))
@@ -227,7 +228,18 @@ class AskedDeviations:
         noise *= np.sqrt(np.divide(known, drawn, out=np.zeros_like(drawn), where=drawn > 0))
         pull = prior_pull(self._prior, self._mode)
         pulled = [np.vdot(z, pull.astype(z.dtype)) for z in solutions]
+        self._of_units = None
         return np.vstack([influences, noise, pulled])
+
+    def _along_units(self, gradients, answers):
+        """Derivatives of answers along units, (n_units, m)."""
+        solutions = self._solve(gradients, observed=True)
+        influences = self._influences(solutions)
+        rows = zip(influences.T, gradients, solutions, answers, strict=True)
+        for i, (own, gradient, z, answer) in enumerate(rows):
+            if answer is not None:
+                own[:] = self._respond(i, own, gradient, float(np.vdot(gradient, z)), answer)
+        return influences
 
     def _along_prior(self, solutions):
         """Random directions of the prior's precision times solutions, (64, m)."""

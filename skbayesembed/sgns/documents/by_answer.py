@@ -228,6 +228,10 @@ class SamplingByAnswer(Sampling):
             bent = self._reach if observed else None
             try:
                 return systems.solve(gradients, TOL, tell, observed, bent)
+            except KeyboardInterrupt:
+                if systems.goes_on and (n := systems.products - first):
+                    self._say(f"{_NAME}: {n} products are kept; ask again to go on from there.")
+                raise
             except (np.linalg.LinAlgError, RuntimeError) as error:
                 known = isinstance(error, NotAMode) and error.direction is not None
                 if observed and known and self._moved < _MOST_MOVES:

@@ -10,9 +10,11 @@ about balanced vectors have none), the maps of `laplace.soft` save none of them.
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
-from ...inference.conjugate import conjugate_gradients, flexible_gradients
+from ...inference.conjugate import Flexible, conjugate_gradients, flexible_gradients
 from ...inference.threads import serial
 from ..clustered import ClusteredResiduals, frequent_words, work_left
 from ..clustered_curvature import ClusteredCurvature
@@ -64,12 +66,14 @@ class Systems:
         Products with H so far, each with all right-hand sides that were solved for together.
     usual : int
         Products that a system usually takes.
+    goes_on : bool
+        Whether a solution that was interrupted goes on where it is asked for again.
     steps : list of list of (ndarray, float)
         Of each row of the last solution by the data, conjugate directions (2, n_words, K) and their
         curvatures; empty where they are not kept, and after another solution.
     """
 
-    usual = 50
+    usual, goes_on = 50, False
     steps = ()
 
     def __init__(self, model, vectors, orbit, run=serial):
@@ -171,10 +175,11 @@ class ClusteredSystems(Systems):
         Products by clusters so far.
     """
 
-    usual = 10
+    usual, goes_on = 10, True
 
     def __init__(self, model, vectors, orbit, frequent, run=serial):
         self.rough_products, self._frequent = 0, frequent
+        self._going: tuple[tuple[bool, bytes], Flexible] | None = None
         super().__init__(model, vectors, orbit, run)
 
     def _prepare(self, vectors):
@@ -199,11 +204,29 @@ class ClusteredSystems(Systems):
             options |= {"precondition": precondition, "rough": True}
             return conjugate_gradients(rough, rows, **options)
 
-        options = {"solve": solve, "precondition": precondition, "steps": (steps := [])}
-        found = flexible_gradients(product, rows, **options, **limits)
+        going = self._going_on(rows, observed)
+        options = {"solve": solve, "precondition": precondition, "going": going}
+        try:
+            found = flexible_gradients(product, rows, **options, **limits)
+        except Exception:
+            # what has failed would fail again
+            self._going = None
+            raise
         if observed:
-            self.steps = [[(d.reshape(shape[1:]), c) for d, c in row] for row in steps]
+            self.steps = [[(d.reshape(shape[1:]), c) for d, c in row] for row in going.steps]
+        else:
+            # its steps are of no use
+            self._going = None
         return found
+
+    def _going_on(self, rows, observed):
+        """Where the solution of these rows is; of the last ones alone."""
+        key = observed, hashlib.blake2b(rows).digest()
+        if self._going is None or self._going[0] != key:
+            # what the others have of memory is free before
+            self._going = None
+            self._going = key, Flexible(rows)
+        return self._going[1]
 
     def product(self, directions, observed=True):
         """As of `Systems`."""

@@ -400,6 +400,55 @@ def test_refits_are_read_as_first_order_is():
         assert read(1) is None and read(0) is not None
 
 
+@pytest.mark.parametrize("place", ["first", "refit", "second"])
+def test_answers_that_were_interrupted_go_on(place, monkeypatch, capsys):
+    """With the same draws: no product is made twice, and no refit that was done."""
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    for module, name, value in CLUSTERS:
+        monkeypatch.setattr(module, name, value)
+    stops, made, responses = [], [], []
+    product = systems.ClusteredSystems.product
+
+    def counted(self, directions, observed=True):
+        made.append("first" if observed else "second")
+        if stops == [place, made.count(place)]:
+            raise KeyboardInterrupt
+        return product(self, directions, observed)
+
+    def responding(influence, *_):
+        responses.append(1)
+        if stops == ["refit", len(responses)]:
+            raise KeyboardInterrupt
+        return influence
+
+    monkeypatch.setattr(systems.ClusteredSystems, "product", counted)
+    monkeypatch.setattr(by_answer, "responding", responding)
+    model = make().fit(DOCUMENTS)
+    whole = pickle.loads(pickle.dumps(model)).similarity(*WORDS[:2])
+    expected = list(made)
+    assert min(expected.count("first"), expected.count("second")) > 3
+    for stop in (1, 3) if place != "refit" else (1,):
+        made.clear()
+        responses.clear()
+        capsys.readouterr()
+        stops[:] = [place, stop]
+        with pytest.raises(KeyboardInterrupt):
+            model.similarity(*WORDS[:2])
+        told = "products are kept; ask again" in capsys.readouterr().err
+        assert told == (stop > 1)
+    stops.clear()
+    made.clear()
+    found = model.similarity(*WORDS[:2])
+    np.testing.assert_array_equal(found.draws, whole.draws)
+    if place == "second":
+        assert "first" not in made and len(responses) == 0
+    if place == "refit":
+        assert made == ["second"] * expected.count("second")
+    if place == "first":
+        # those of the last call but the one that was interrupted
+        assert made.count("first") < expected.count("first")
+
+
 @pytest.mark.parametrize("by_clusters", [False, True])
 def test_words_without_pairs(by_clusters, monkeypatch):
     """Neither they nor their clusters are in the way of others."""
