@@ -8,8 +8,10 @@ from .filter_kernels import correlated, whiten
 from .neighbors import Neighbors
 from .regression import ClusteredLeastSquares
 
-# Shares of the variance of the slow part.
+# Shares of the variance of the slow part; and those that only one in time may have: at the longest
+# of lengths the rest is still smaller than a step of the process, as in a random walk.
 _SLOW = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+_NEXT_TO_ALL = (0.995, 0.9995)
 # Correlation lengths: from half a step to a random walk, and how far their logarithms are apart.
 _SHORTEST, _LONGEST, _APART = 0.5, 25.0, 0.85
 # Prior probability of independent units, and the power of the length that the others' goes by. Long
@@ -20,6 +22,10 @@ _INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 _LEAST = 0.01
 # Standard deviations, below which one in a hundred independent series is.
 _ALTERNATES = -2.33
+# How often the variance of coefficients between correlations counts. Once would do if the prior
+# were right on average. Of random walks it leaves intervals too narrow, as what covariates leave of
+# them looks independent by chance (`benchmarks/regression.py time`).
+COUNTS = 2.0
 # What is below this share of something is rounding.
 _SAME = 1e-9
 # Share of the length of the line that others must leave, for it to be one more column.
@@ -65,13 +71,14 @@ class Autocorrelation:
     -----
     The mean residual of a unit is the sum of a stationary Gaussian process in time with covariance
     ``exp(-|t - s| / length)`` and an error of its own, the smaller the more rows it has. Lengths
-    lie between half a median step and 25 times the span of the times (a random walk), shares of the
-    process between 0 and .98. The prior probability that there is no such process is one half, that
-    of a length, on a logarithmic grid, goes by its inverse square root; shares have the same
-    probability, and so have a straight line in time and none. Where sizes of units differ, those
-    without a process may have effects of units, in the same shares. The coefficients and the scale
-    are integrated out with flat priors (the restricted likelihood of the mean residuals, Harville
-    1974), that of the line with the weight of a unit information prior (Kass & Wasserman 1995).
+    lie between half a median step and 25 times the span of the times, shares of the process between
+    0 and .9995, so that random walks are among them. The prior probability that there is no such
+    process is one half, that of a length, on a logarithmic grid, goes by its inverse square root;
+    shares have the same probability, and so have a straight line in time and none. Where sizes of
+    units differ, those without a process may have effects of units, in shares up to .98. The
+    coefficients and the scale are integrated out with flat priors (the restricted likelihood of the
+    mean residuals, Harville 1974), that of the line with the weight of a unit information prior
+    (Kass & Wasserman 1995).
     What has less than a hundredth of the probability of the most probable is left out.
 
     What rows of a unit have apart from their mean is left as it is, in the proportion to means that
@@ -162,7 +169,7 @@ class Autocorrelation:
         steps = self._gaps[self._gaps > 0]
         ends = _SHORTEST * np.median(steps), _LONGEST * steps.sum()
         for length in np.geomspace(*ends, 1 + int(np.ceil(np.log(ends[1] / ends[0]) / _APART))):
-            yield from ((length, slow) for slow in _SLOW)
+            yield from ((length, slow) for slow in (*_SLOW, *_NEXT_TO_ALL))
 
     def _log_density(self, columns, means, length, slow, line):
         """Log posterior densities (K,) but for a constant; the last of the columns is the line."""
@@ -346,6 +353,9 @@ def in_time_order(index: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.
 class LeastSquaresInTime:
     """`ClusteredLeastSquares` averaged over the probable correlations of residuals in time.
 
+    Variances are the mean of those by each of the correlations, and twice the variance of the
+    coefficients between correlations.
+
     Parameters
     ----------
     matrix : ndarray of shape (n, p)
@@ -403,7 +413,7 @@ class LeastSquaresInTime:
             within = within + weight * np.sum(u**2, axis=0)
         apart, weights = np.array(apart), np.array(weights).reshape(len(weights), 1, -1)
         mean = np.sum(weights * apart, axis=0)
-        variance = within + np.sum(weights * (apart - mean) ** 2, axis=0)
+        variance = within + COUNTS * np.sum(weights * (apart - mean) ** 2, axis=0)
         length = np.sum(influence**2, axis=0)
         scale = np.divide(variance, length, out=np.ones_like(length), where=length > 0)
         return mean, variance, influence * np.sqrt(scale)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.autocorrelation import Autocorrelation, in_time_order
+from ..numeric.autocorrelation import COUNTS, Autocorrelation, in_time_order
 from ..numeric.noisy_regression import NoisyLeastSquares
 from ..numeric.regression import has_rest
 
@@ -87,12 +87,12 @@ class SlopesInTime:
         )  # fmt: skip
 
     def _average(self, parts, weights):
-        """Means by weight; what slopes differ in goes to the covariance by units."""
+        """Means by weight; what slopes differ in goes to the covariance by units, twice."""
         slopes, units, self.by_features, self.freedom, reliabilities = (
             np.tensordot(weights, np.array([part[i] for part in parts]), 1) for i in range(5)
         )
         apart = np.array([part[0] for part in parts]) - slopes
-        self.slopes, self.by_units = slopes, units + (apart.T * weights) @ apart
+        self.slopes, self.by_units = slopes, units + COUNTS * (apart.T * weights) @ apart
         self.reliabilities = tuple(reliabilities)
 
     def in_time(self, prob):

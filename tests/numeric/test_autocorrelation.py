@@ -71,7 +71,7 @@ def test_against_whole_matrices(sizes):
     ends, shares = (0.5 * step, 25 * 12.0), (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
     lengths = np.geomspace(*ends, 1 + int(np.ceil(np.log(ends[1] / ends[0]) / 0.85)))
     alone = [(0.0, 0.0), *((0.0, slow) for slow in shares if np.ptp(sizes))]
-    models = [*alone, *itertools.product(lengths, shares)]
+    models = [*alone, *itertools.product(lengths, (*shares, 0.995, 0.9995))]
     line = (when - when.mean()) / when.std()
     log_p = []
     for model, with_line in itertools.product(models, (False, True)):
@@ -335,6 +335,54 @@ def test_regressions_on_draws_and_of_them_are_the_same():
     np.testing.assert_allclose(variance[:, 1], 4 * np.diag(other.by_units))
     np.testing.assert_allclose(np.sum(influence**2, axis=0), variance)
     np.testing.assert_allclose(one.freedom, other.freedom)
+
+
+def test_random_walks_are_among_the_correlations():
+    """At the longest of lengths, units may differ by steps alone, and be next to independent."""
+    times = np.arange(30.0)
+    x = np.column_stack([np.random.default_rng(15).normal(size=30), np.ones(30)])
+    models = list(Autocorrelation(x, x[:, 0] ** 2, np.arange(30), times)._models())
+    longest = max(length for length, _ in models)
+    steps = 2.0 * (1.0 - np.exp(-1.0 / longest))
+    shares = np.array([slow for length, slow in models if length == longest])
+    own = (1.0 - shares) / (shares * steps)
+    assert longest > 20 * np.ptp(times) and own.min() < 0.25 and own.max() > 100
+
+
+@pytest.mark.parametrize("n_outcomes", [1, 2])
+def test_variance_between_correlations_counts_twice(n_outcomes):
+    """Beside the mean variance; standard errors of contrasts have it, too."""
+    rng, n = np.random.default_rng(16), 24
+    walks = np.cumsum(rng.normal(size=(n, 2 + n_outcomes)), axis=0)
+    x, y = np.column_stack([walks[:, :2], np.ones(n)]), walks[:, 2:]
+    index, times = np.arange(n), np.arange(n, dtype=float)
+    fit = LeastSquaresInTime(x, y if n_outcomes > 1 else y[:, 0], index, times)
+    found = Autocorrelation(x, y, index, times)
+    rotated = found.rotate(np.column_stack([x, found.line, y]))
+    weights, slopes, variances = [], [], []
+    for i, backward, weight in found.views():
+        white = found.whiten(i, backward, rotated)
+        by, of = white[:, : 3 + found.lines[i]], white[:, 4:]
+        hat = by @ np.linalg.pinv(by)
+        left = (of - hat @ of) / np.sqrt(1.0 - np.diag(hat))[:, None]
+        weights.append(weight)
+        slopes.append((np.linalg.pinv(by) @ of)[:3])
+        variances.append((np.linalg.pinv(by)[:3] ** 2) @ left**2)
+    weights = np.array(weights)[:, None]
+    mean = np.sum(weights * slopes, axis=0)
+    between = np.sum(weights * (np.array(slopes) - mean) ** 2, axis=0)
+    within = np.sum(weights * variances, axis=0)
+    assert np.all(between[:2] > 0.003 * within[:2])
+    coefficients, variance, _ = fit.fit(y)
+    np.testing.assert_allclose(coefficients, mean)
+    np.testing.assert_allclose(variance, within + 2.0 * between)
+    draws = np.repeat(x[None, :, :2], 20, axis=0)
+    by_units = SlopesInTime(draws, x[:, 2:], y[:, 0], index, False, times).by_units
+    np.testing.assert_allclose(np.diag(by_units), variance[:, 0])
+    sums = np.repeat(x[None, :, :2] @ [[1.0, 1.0], [1.0, -1.0]], 20, axis=0)
+    turned = SlopesInTime(sums, x[:, 2:], y[:, 0], index, False, times)
+    half = np.array([0.5, 0.5, 0.0])
+    assert turned.by_units[0, 0] == pytest.approx(half @ by_units @ half)
 
 
 def test_what_is_found():
