@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.inference.conjugate import flexible_gradients
+from skbayesembed.inference.conjugate import Flexible, flexible_gradients
 from skbayesembed.sgns.documents.refits import responding
 
 N, UNITS = 12, 300
@@ -39,18 +39,18 @@ class Density:
 
     def solved(self):
         """Influences of first order, the variance by the model and conjugate directions."""
-        rows: list = []
+        going = Flexible(self.gradient[None])
 
         def solve(gradients, _):
             off = 0.1 * self.rng.standard_normal((N, N)) / N**0.5
             return gradients @ (np.linalg.inv(self.curvature) + off)
 
-        given = {"solve": solve, "precondition": np.copy, "steps": rows}
+        given = {"solve": solve, "precondition": np.copy, "going": going}
         limits = {"tol": 1e-8, "max_iter": 50}
         (x,) = flexible_gradients(
             lambda d: d @ self.curvature, self.gradient[None], **limits, **given
         )
-        (steps,) = rows
+        (steps,) = going.steps
         return self.scores @ x, float(self.gradient @ x), steps
 
     def responding(self):
