@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..common.warnings import warn_user
 from .analysis import analyzer_of
-from .kinds import NO_LISTS, input_kind, sequence_kind
+from .kinds import NO_LISTS, input_kind, plain_column, sequence_kind
 from .text import distinct_words
 
 # Documents whose kind is looked at together.
@@ -38,6 +38,7 @@ def documents_of(texts: Any, settings: Any, kinds: list[str] | None = None) -> I
         As `text.input_kind`, and where kinds are mixed; for a whole list before anything is read,
         otherwise when the document is reached.
     """
+    texts = plain_column(texts)
     if not isinstance(texts, Iterable) or _is_whole(texts):
         # lists, arrays and what is no documents at all; they may be empty, as a shard may be
         if not _is_empty(texts):

@@ -27,7 +27,7 @@ from ..common.warnings import (
     warn_of_parts,
     warn_user,
 )
-from ..corpus.kinds import take_documents
+from ..corpus.kinds import plain_column, take_documents
 from ..corpus.rows import check_rows
 from ..corpus.units import as_labels, check_units
 from ..io.digest import digest
@@ -128,6 +128,7 @@ def score_units(
     """
     check_integer("cv", cv, 2)
     check_rows(X=X, units=units, **covariates)
+    X = plain_column(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if units is not None:
         _one_each("units", units, n)

@@ -338,7 +338,7 @@ class PrevalenceReadingMixin:
         return found._noting(
             *note_on_change_seen(self, found),
             *few,
-            *note_on_unseen(found.get("units"), units),
+            *note_on_unseen(self, units, list(at), place),
             *changed.notes(alone([senses])),
         )
 

@@ -224,8 +224,7 @@ class Prevalences(Table):
         of_units = self.n_units is not None and self.units != "seen"
         notes += note_on_means(self.mean, self.interval)
         genres = self.genres if len(self.genres) > 1 else None
-        notes += note_on_few(self.few, of_units, self.periods, genres)
-        return notes + note_on_unseen(self.n_units, self.units)
+        return notes + note_on_few(self.few, of_units, self.periods, genres)
 
     def _notes_on_cut(self, n_shown):
         return [
@@ -289,6 +288,7 @@ def prevalence_info(estimator, prob, units, senses=None):
             *asides_of(estimator.posterior_),
             *note_on_units(estimator, estimator._n_units()),
             *on_prevalences_seen(estimator, table),
+            *note_on_unseen(estimator, units),
             *ends(estimator).notes(None if rows is None else alone(rows)),
         ],
     )

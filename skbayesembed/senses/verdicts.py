@@ -193,12 +193,15 @@ def note_on_few(few, of_units, periods, genres=None, of_all=None):
     return [f"({what} in {where}, {named}: figures there rest mostly on {on})"]
 
 
-def note_on_unseen(n_units, units):
+def note_on_unseen(estimator, units, at=slice(None), genre=None):
     """Line on cells in which no unit was seen, below an answer about those seen; or none.
 
-    ``n_units`` are numbers of units by cell, None where ``fit`` was told of none.
+    Of the periods ``at``, and of one genre or of all.
     """
-    if n_units is None or units != "seen" or np.all(n_units):
+    n_units = units_of_cells(estimator)
+    if n_units is None or units != "seen":
+        return []
+    if np.all(n_units[slice(None) if genre is None else [genre]][:, at]):
         return []
     return ["(where no unit was seen, figures are means over all units)"]
 
@@ -222,7 +225,7 @@ def few_in_periods(estimator, genre, units):
     found = seen_in(estimator, range(len(labels)), genre)
     n_units = found.get("units")
     few = few_data(found["snippets"], n_units, units)
-    unseen = note_on_unseen(n_units, units)
+    unseen = note_on_unseen(estimator, units, genre=genre)
     genres = None if genre is None else [estimator.genres_[genre]]
     if genre is None and estimator.posterior_["prevalence"].shape[2] > 1:
         # a period with next to no data has none of any genre

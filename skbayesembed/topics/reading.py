@@ -199,8 +199,6 @@ class TopicReadingMixin(WordReadingMixin):
         UserWarning
             If an effect has fewer than four degrees of freedom, or there are fewer than two units
             per term: do not rely on intervals and p-values.
-            If topics have Dirichlet priors and documents are more mixed than ``doc_topic_prior``
-            has it, by a factor of two: effects may be too large.
 
         Notes
         -----

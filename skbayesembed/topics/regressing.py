@@ -25,7 +25,6 @@ from ..posterior.sources import VECTORS, units_called
 from .effects import TopicEffects
 from .inputs import vocabulary_reading
 from .labels import labels_of, notes_on_rough, rough_topics
-from .mixed_documents import warn_of_mixed_documents
 from .recording import topics_apart, unmixed_topics
 from .theta import theta_draws
 from .unbiased import unbiased_shares
@@ -69,7 +68,6 @@ def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
         when = when[kept]
     rng = np.random.default_rng(seed_at(estimator._reading_seed))
     each = -(-_DRAWS // chosen.size)
-    warn_of_mixed_documents(estimator, counts)
     shares = find(estimator, counts, chosen)
     regress = _independent if when is None else _in_time
     found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)

@@ -448,6 +448,8 @@ def test_columns_of_pyarrow():
     np.testing.assert_array_equal(
         fitted.rho_, BayesianSGNS(2, **options).fit(texts, units=units).rho_
     )
+    words = [build_vocabulary(x, min_count=1).words.tolist() for x in (ArrowColumn(texts), texts)]
+    assert words[0] == words[1]
     table = ArrowColumn(texts)
     table.column_names = ["text"]
     assert materialise(table) is table

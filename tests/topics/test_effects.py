@@ -433,30 +433,3 @@ def test_settled_effects_have_intervals(model, data):
     assert "(no interval)" in some.sentences[1, "x"] and "(no interval)" in some.sentences[2, "x"]
     assert "(topic 1: chains have not mixed on the share, but agree on the effects" in repr(some)
     assert "read what has no interval as a point" in repr(some)
-
-
-@pytest.mark.parametrize("word_model", ["dirichlet", "gaussian"])
-def test_documents_that_are_more_mixed_than_their_prior_are_warned_of(recwarn, word_model):
-    """Dirichlet topics are then mixtures of those of the text, and effects on them too large."""
-    topics = make_topics(60, 80, K, separation=4.0, random_state=0)
-    rng = np.random.default_rng(0)
-    x = np.arange(300) % 2.0
-
-    def effects(total, **options):
-        means = np.array([[0.5, 0.2, 0.3], [0.2, 0.5, 0.3]])[x.astype(int)]
-        theta = np.array([rng.dirichlet(total * mean) for mean in means])
-        counts = np.array([rng.multinomial(60, row @ topics.word_proba) for row in theta])
-        options |= {"background": False, "solver": "vi", "word_model": word_model}
-        model = GaussianLDA(K, embedding=topics.vectors, draws=5, random_state=0, **options)
-        recwarn.clear()
-        model.fit(counts.astype(float)).effects(counts, x)
-        return [str(w.message) for w in recwarn if "more mixed" in str(w.message)]
-
-    assert not effects(1.0)
-    said = effects(10.0)
-    if word_model == "gaussian":
-        assert not said
-        return
-    assert "1 was given" in said[0]
-    assert "learn_doc_topic_prior='symmetric', or doc_topic_prior=" in said[0]
-    assert not effects(10.0, doc_topic_prior=10 / 3)

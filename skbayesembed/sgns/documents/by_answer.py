@@ -135,9 +135,10 @@ class SamplingByAnswer(Sampling):
             self.__dict__.pop(name, None)
         del mode, systems
         self._at_mode = *self._near(model, run), influences
+        form = self._form()
         if asked is not None:
             self.deviations = asked
-        return self._form()
+        return form
 
     def _form(self):
         """Vectors of the mode as they are read, as systems have them, and maps between them."""
