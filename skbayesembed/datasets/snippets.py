@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from ..common.checks import check_bool, check_forms, check_integer, check_not_iterator
 from ..common.warnings import warn_user
 from ..corpus.analysis import Analyzer, make_analyzer
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.periods import check_times
 from ..corpus.rows import check_rows
 from ..corpus.spelling import offer
@@ -21,9 +22,7 @@ from ..corpus.text import (
     build_corpus,
     distinct_words,
     document_counts,
-    input_kind,
     keep_tokens,
-    materialise,
     restrict,
 )
 from ..corpus.units import as_labels, check_none_missing, is_missing, name_of

@@ -1,4 +1,4 @@
-"""The table that a `Result` prints as, and the lines below it."""
+"""The table that a `results.Result` prints as, and the lines below it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from .tables import Column, Table, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from .results import Result
 
 # Rows that are printed of a longer table.
 MAX_ROWS = 20
@@ -75,11 +73,11 @@ _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "conv
 
 
 class ResultTable(Table):
-    """The table that a `Result` prints as."""
+    """The table that a `results.Result` prints as."""
 
     _max_rows = MAX_ROWS
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Any) -> None:
         self._result, self._about = result, result._about
         self.source = result.source
         self._shape = tuple(len(labels) for labels in self._about.axes.values())

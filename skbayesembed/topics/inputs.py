@@ -27,15 +27,14 @@ from ..corpus.embedding import (
     vectors_of_columns,
     warn_of_missing_file,
 )
+from ..corpus.kinds import input_kind, materialise
 from ..corpus.known import check_kind
 from ..corpus.text import (
     build_corpus,
     distinct_words,
     document_counts,
     encode,
-    input_kind,
     keep_words,
-    materialise,
     restrict,
 )
 from ..corpus.units import sizes_of

@@ -61,7 +61,7 @@ class TopicState:
     table : tuple of ndarray or None
         Of ``"alias"``: the frozen proposals.
     acceptance : float
-        Of ``"alias"``: share of the proposals that the last sweep accepted.
+        Of ``"alias"``: share of the proposals that were accepted in the last sweep that had some.
     """
 
     z: np.ndarray
